@@ -12,7 +12,6 @@ from propkernels.graphs.layout import node_positions
 from propkernels.graphs.names import Names
 from propkernels.graphs.neighborhoods import resolve_neighborhood
 from propkernels.graphs.packing import pack, unpack
-from propkernels.graphs.validation import naming_graph
 from tests.zoo import one
 
 TWO = np.kron(np.eye(2), [[0, 1], [1, 0]])  # two graphs of two nodes
@@ -241,10 +240,3 @@ def test_a_file_with_something_else(tmp_path):
     pk.save_model(pk.PropagationKernel(), tmp_path / "kernel.pk")
     with pytest.raises(ValueError, match="holds a PropagationKernel, not a GraphDatabase"):
         GraphDatabase.load(tmp_path / "kernel.pk")
-
-
-def test_naming_graph_keeps_the_kind_of_error():
-    for kind, raised in ((TypeError, TypeError), (ValueError, ValueError), (UnicodeError, ValueError)):
-        with pytest.raises(raised, match=r"^graph 7: node 1 is odd$") as error, naming_graph(7):
-            raise kind("node 1 of graph 0 is odd")
-        assert type(error.value) is raised

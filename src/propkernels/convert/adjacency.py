@@ -11,15 +11,9 @@ from scipy.sparse import issparse
 
 from propkernels._utils.checks import shown
 from propkernels._utils.typing import Column, Rows
-from propkernels.convert.build import Faults, listed
+from propkernels.convert.build import Fault, Faults, as_fault, check_widths, listed, read_each
 from propkernels.graphs.database import GraphDatabase, join
-from propkernels.graphs.validation import (
-    check_adjacency,
-    check_attributes,
-    check_node_labels,
-    check_square,
-    check_weights,
-)
+from propkernels.graphs.validation import check_square
 
 
 def from_adjacency(
@@ -70,24 +64,7 @@ def from_adjacency(
         _one_for_each(values, len(several), name)
         for values, name in ((node_labels, "node_labels"), (node_attributes, "node_attributes"))
     )
-    parts: list[GraphDatabase] = []
-    width: int | None = None
-    for i, matrix in enumerate(several):
-        part = NOTHING
-        with faults.reading(i):
-            try:
-                found = graph_of_matrix(matrix, labels[i], attributes[i])
-                own = 0 if found.attribute_matrix is None else found.attribute_matrix.shape[1]
-                width = own if width is None and found.n_nodes else width
-                if found.n_nodes and own != width:
-                    raise ValueError(f"has {own} node attributes, and graphs before it have {width}")
-                part = found
-            except (TypeError, ValueError) as error:
-                kind = TypeError if isinstance(error, TypeError) else ValueError
-                faults.add(i, str(error).replace(" of graph 0", ""), kind)
-        parts.append(part)
-    graphs = join([part for part, is_there in zip(parts, faults.present, strict=True) if is_there], "graph")
-    return faults.told(graphs.with_ids(faults.present_ids))
+    return convert(list(zip(several, labels, attributes, strict=True)), faults)
 
 
 def _one_for_each(values: Any, n_graphs: int, name: str) -> Sequence[Any]:
@@ -102,20 +79,51 @@ def _one_for_each(values: Any, n_graphs: int, name: str) -> Sequence[Any]:
     return list(values)
 
 
-def graph_of_matrix(adjacency: Any, node_labels: Any = None, node_attributes: Any = None) -> GraphDatabase:
-    """Return the database of one adjacency matrix with labels and attributes of its nodes."""
-    is_empty = isinstance(adjacency, (list, tuple)) and not adjacency  # a graph without nodes
-    is_empty = is_empty or getattr(adjacency, "shape", None) == (0,)
-    square = check_square(np.zeros((0, 0)) if is_empty else adjacency)
-    graph_ptr = np.array([0, square.shape[0]], dtype=np.int64)
-    matrix = check_adjacency(square)
-    check_weights(matrix, graph_ptr)
-    labels = check_node_labels(node_labels, graph_ptr)
-    attributes = check_attributes(node_attributes, graph_ptr)
-    return GraphDatabase._assemble(matrix, graph_ptr, labels, attributes, None)
+def is_adjacency(thing: Any) -> bool:
+    """Return whether this is a matrix, rows of a matrix, or a tuple that begins with one."""
+    is_rows = isinstance(thing, list) and len(thing) > 0 and all(isinstance(row, list) for row in thing)
+    return is_rows or issparse(thing) or isinstance(thing, (tuple, np.ndarray))
 
 
-NOTHING = graph_of_matrix(np.zeros((0, 0)))
+def convert(graphs: list[Any], faults: Faults) -> GraphDatabase:
+    """Return the database of matrices and of tuples (adjacency, node_labels, node_attributes)."""
+    nothing = GraphDatabase(np.zeros((0, 0)), [0, 0])
+    parts = read_each(graphs, _read, faults, nothing)
+    sizes = np.array([part.n_nodes for part in parts])
+    check_widths([part.attribute_matrix for part in parts], sizes, faults, "node attributes")
+    kept = [part if keep else nothing for part, keep in zip(parts, faults.kept.tolist(), strict=True)]
+    found = join([part for part, there in zip(kept, faults.present.tolist(), strict=True) if there])
+    return faults.told(found.with_ids(faults.present_ids))
+
+
+def _read(graph: Any) -> GraphDatabase:
+    if not isinstance(graph, tuple):
+        _refuse_doubt(graph)
+        graph = (graph,)
+    if not 1 <= len(graph) <= 3:
+        raise Fault(f"is a tuple of {len(graph)} items, not (adjacency, labels, attributes)", TypeError, " ")
+    if hasattr(graph[0], "adjacency"):
+        raise Fault("pass networkx graphs directly, not in tuples; labels are read from node data", TypeError)
+    matrix, labels, attributes = (*graph, None, None)[:3]
+    is_empty = isinstance(matrix, (list, tuple)) and not matrix  # a graph without nodes
+    is_empty = is_empty or getattr(matrix, "shape", None) == (0,)
+    with as_fault():
+        square = check_square(np.zeros((0, 0)) if is_empty else matrix)
+        return GraphDatabase(square, [0, square.shape[0]], labels, attributes)
+
+
+def _refuse_doubt(graph: Any) -> None:
+    """Raise a fault for an array that may not be an adjacency matrix."""
+    is_even = isinstance(graph, list) and len({len(row) for row in graph}) == 1
+    matrix = np.asarray(graph) if is_even else graph
+    reason = doubt(matrix) if isinstance(matrix, np.ndarray) else None
+    if reason is not None:
+        raise Fault(
+            f"is an array of shape {matrix.shape}, and {reason}: pass pk.from_adjacency(arrays) if they are "
+            "adjacency matrices, pk.from_edges(arrays) if they are lists of edges, "
+            "pk.images.GrayLevels().fit_transform(images) for images",
+            link=" ",
+        )
 
 
 def doubt(array: NDArray[Any]) -> str | None:
@@ -131,6 +139,8 @@ def doubt(array: NDArray[Any]) -> str | None:
     >>> doubt(np.array([[0, 1], [1, 2]]))
     'it may be an adjacency matrix or a list of two edges'
     """
+    if array.ndim == 3 and array.shape[2] in (3, 4):
+        return "it may be a color image"
     if array.ndim != 2 or array.dtype.kind not in "biuf" or not array.size:
         return None
     square = array.shape[0] == array.shape[1]

@@ -1,14 +1,16 @@
-"""Build a GraphDatabase from flat arrays of the nodes and edges of all graphs; collect faults by graph."""
+"""The one path of converters: read each graph as a Part, lay parts out as flat arrays, check, and build.
+
+An error about one graph is a fault of this graph: it is raised with the name of the graph, or the graph is
+left out or emptied.
+"""
 
 from __future__ import annotations
 
-import operator
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +33,38 @@ from propkernels.graphs.labels import LabelColumn
 
 BYTES_PER_NODE = 20  # memory for building a database without labels and edges
 LARGEST_MEMORY = 2**47  # bytes; address space of a process, used if the memory size is unknown
+Read = TypeVar("Read")
 ERRORS = ("raise", "skip", "empty")  # treatments of invalid graphs, the same in every reader
 MOST_NAMED = 5
 NODE_PARTS = ("node_labels", "node_attributes")  # of FlatGraphs, one row per node
 EDGE_PARTS = ("source", "target", "weights", "edge_labels", "edge_attributes")  # one row per listed edge
+
+
+class Fault(Exception):
+    """What is wrong with a graph, as a clause that follows its name.
+
+    Parameters
+    ----------
+    reason : str
+    kind : type, default=ValueError
+        Error to raise.
+    link : str, default=": "
+        Text between name and reason.
+    """
+
+    def __init__(self, reason: str, kind: type[Exception] = ValueError, link: str = ": ") -> None:
+        super().__init__(reason)
+        self.reason, self.kind, self.link = reason, kind, link
+
+
+@contextmanager
+def as_fault() -> Iterator[None]:
+    """Turn an error about a database of one graph into a fault of this graph."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise Fault(str(error).replace(" of graph 0", ""), kind) from None
 
 
 class Faults:
@@ -87,6 +117,8 @@ class Faults:
             yield
         except MemoryError:
             raise
+        except Fault as fault:
+            self.add(position, fault.reason, fault.kind, fault.link)
         except Exception as error:
             if error is self.raised:
                 raise
@@ -130,69 +162,6 @@ class Faults:
                 stacklevel=stacklevel,
             )
         return wrong
-
-
-Convert = Callable[..., GraphDatabase]
-
-
-def guarded(convert: Convert) -> Convert:
-    """Decorate a conversion so that errors of the caller's objects name the graph.
-
-    ``convert(graphs, faults, ...)`` converts all graphs together. If it raises an error other than a fault,
-    graphs that fail alone become faults, and the others are converted. ``convert`` must not access graphs
-    that have a fault already.
-    """
-
-    @wraps(convert)
-    def convert_or_blame(graphs: list[Any], faults: Faults, *args: Any, **options: Any) -> GraphDatabase:
-        def attempt(some: list[Any]) -> None:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                convert(some, Faults("skip", len(some), noun=faults.noun), *args, **options)
-
-        try:
-            return convert(graphs, faults, *args, **options)
-        except (MemoryError, Warning):  # warnings may be errors
-            raise
-        except Exception as error:
-            if error is faults.raised:
-                raise
-            reasons = reasons_of(attempt, graphs)
-            if not reasons and isinstance(error, (TypeError, ValueError)):
-                raise
-            if not reasons:
-                raise ValueError(f"the {faults.noun}s do not convert together: {reason_of(error)}") from None
-        for position, reason in reasons.items():
-            if position not in faults.found:
-                faults.add(position, reason, link=" ")
-        return convert(graphs, faults, *args, **options)
-
-    return convert_or_blame
-
-
-def reasons_of(attempt: Callable[[list[Any]], Any], items: Sequence[Any]) -> dict[int, str]:
-    """Return position -> reason for items that fail alone.
-
-    Parameters
-    ----------
-    attempt : callable
-        Converts a list of items.
-    items : sequence
-
-    Examples
-    --------
-    >>> reasons_of(lambda some: [1 / item for item in some], [1, 2, 0, 4])
-    {2: 'cannot be read (division by zero)'}
-    """
-    reasons = {}
-    for position, item in enumerate(items):
-        try:
-            attempt([item])
-        except MemoryError:
-            raise
-        except Exception as error:
-            reasons[position] = f"cannot be read ({reason_of(error)})".replace(" of graph 0", "")
-    return reasons
 
 
 def listed(items: Any, kind: str) -> list[Any]:
@@ -294,6 +263,91 @@ class FlatGraphs:
                 setattr(self, name, values[rows] if isinstance(values, np.ndarray) else values.take(rows))
 
 
+@dataclass
+class Part:
+    """One graph as it is read; absent parts are None.
+
+    Attributes
+    ----------
+    n_nodes : int
+    source, target : sequence of int
+        Nodes of each edge, counted from 0.
+    weights : sequence of float
+    node_labels, edge_labels : list
+    node_attributes, edge_attributes : ndarray, one row per node and one per listed edge
+    """
+
+    n_nodes: int = 0
+    source: Any = ()
+    target: Any = ()
+    weights: Any = None
+    node_labels: Any = None
+    node_attributes: Any = None
+    edge_labels: Any = None
+    edge_attributes: Any = None
+
+
+def read_each(
+    graphs: Sequence[Any], read: Callable[[Any], Read], faults: Faults, nothing: Read
+) -> list[Read]:
+    """Return what is read of each graph; ``nothing`` for graphs with faults."""
+    parts = [nothing for _ in graphs]
+    for i, graph in enumerate(graphs):
+        if i not in faults.found:
+            with faults.reading(i):
+                parts[i] = read(graph)
+    return parts
+
+
+def flattened(parts: Sequence[Part], faults: Faults, directed: bool = True) -> FlatGraphs:
+    """Return the parts of all graphs in a row; attributes must have one width, and labels may be absent."""
+    sizes, counts = integers([part.n_nodes for part in parts]), integers([len(part.source) for part in parts])
+    weights = [np.ones(len(part.source)) if part.weights is None else part.weights for part in parts]
+    return FlatGraphs(
+        sizes,
+        counts,
+        joined([np.asarray(part.source, dtype=np.int64) for part in parts], integers([])),
+        joined([np.asarray(part.target, dtype=np.int64) for part in parts], integers([])),
+        directed,
+        joined(weights, np.ones(0)),
+        _labels([part.node_labels for part in parts], sizes),
+        stacked([part.node_attributes for part in parts], sizes, faults, "node attributes"),
+        _labels([part.edge_labels for part in parts], counts),
+        stacked([part.edge_attributes for part in parts], counts, faults, "edge attributes"),
+    )
+
+
+def _labels(several: list[Any], counts: NDArray[np.int64]) -> list[Any] | None:
+    if all(labels is None for labels in several):
+        return None
+    pairs = zip(several, counts.tolist(), strict=True)
+    return [label for labels, n in pairs for label in ([None] * n if labels is None else labels)]
+
+
+def stacked(tables: Sequence[Any], counts: NDArray[np.int64], faults: Faults, noun: str) -> Any:
+    """Return rows of numbers of all graphs; a graph without rows is compatible with any width."""
+    like = check_widths(tables, counts, faults, noun)
+    if like is None:
+        return None
+    fits = [table is not None and table.shape[1] == like.shape[1] for table in tables]
+    blank = (np.zeros((n, like.shape[1]), dtype=like.dtype) for n in counts.tolist())
+    return np.concatenate([t if fit else none for t, fit, none in zip(tables, fits, blank, strict=True)])
+
+
+def check_widths(tables: Sequence[Any], counts: NDArray[np.int64], faults: Faults, noun: str) -> Any:
+    """Return the first table with rows, else any; add faults for tables of another number of columns."""
+    first = next((i for i, t in enumerate(tables) if t is not None and counts[i] and t.shape[1]), None)
+    if first is None:
+        return None if counts.any() else next((table for table in tables if table is not None), None)
+    name, width = faults.name(first), tables[first].shape[1]
+    for i, table in enumerate(tables):
+        own = 0 if table is None else table.shape[1]
+        if own != width and counts[i] and i not in faults.found:
+            differs = f"has {own} {noun} but {name} has {width}"
+            faults.add(i, differs if own else f"has no {noun} but {name} has some", link=" ")
+    return tables[first]
+
+
 def build(flat: FlatGraphs, faults: Faults) -> GraphDatabase:
     """Return the database of valid graphs; validate the arrays and leave out or raise faults."""
     n_edges = len(flat.source)
@@ -342,23 +396,6 @@ def build(flat: FlatGraphs, faults: Faults) -> GraphDatabase:
         flat.edge_attribute_names,
     )
     return faults.told(graphs, stacklevel=5)
-
-
-def check_n_nodes(number: Any, position: int, faults: Faults) -> int:
-    """Return the declared number of nodes of a graph; 0 and a fault if it is invalid or too large."""
-    try:
-        n_nodes = operator.index(number)
-    except TypeError:
-        n_nodes = -1
-    if n_nodes < 0:
-        faults.add(position, f"its number of nodes must be a whole number from 0 on, got {shown(number)}")
-        return 0
-    try:
-        check_nodes_fit(n_nodes)
-    except ValueError as error:
-        faults.add(position, str(error))
-        return 0
-    return n_nodes
 
 
 def check_nodes_fit(n_nodes: int) -> None:
@@ -464,6 +501,6 @@ def numbers(values: Any) -> NDArray[np.float64] | None:
     return None
 
 
-def joined(parts: list[Any], like: Any = ()) -> NDArray[Any]:
+def joined(parts: Sequence[Any], like: Any = ()) -> NDArray[Any]:
     """Concatenate arrays; without arrays, return an empty array like ``like``."""
     return np.concatenate(parts) if parts else np.asarray(like)

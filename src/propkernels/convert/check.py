@@ -7,21 +7,19 @@ from itertools import groupby
 from typing import Any, cast
 
 import numpy as np
-from scipy.sparse import issparse
 
+import propkernels.convert.adjacency as adjacency
 import propkernels.convert.edges as edges
 import propkernels.convert.networkx as networkx
 import propkernels.convert.pyg as pyg
 import propkernels.convert.rdkit as rdkit
 from propkernels._utils.checks import kind_of
-from propkernels.convert.adjacency import doubt, from_adjacency, graph_of_matrix
-from propkernels.convert.build import Faults
+from propkernels.convert.build import Faults, as_fault
 from propkernels.convert.networkx import is_networkx
 from propkernels.convert.pandas import one_graph
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase, join
 from propkernels.graphs.grid_database import Graphs, Grid, GridDatabase, OneGraph
-from propkernels.graphs.validation import naming_graph
 
 ACCEPTED = (
     "a GraphDatabase, or a list of graphs of networkx, igraph, PyTorch Geometric or RDKit, of SMILES, "
@@ -36,6 +34,7 @@ ADAPTERS: dict[str, tuple[Callable[[Any], bool], Callable[[list[Any], Faults], G
     "smiles": (lambda graph: isinstance(graph, str), rdkit.convert_smiles),
     "edges": (edges.is_edge_list, edges.convert),
     "node-link": (edges.is_node_link, networkx.convert_node_link),
+    "matrix": (adjacency.is_adjacency, adjacency.convert),
 }
 
 
@@ -80,10 +79,6 @@ def check_graphs(graphs: Graphs) -> GraphDatabase:
     database: Any = graphs  # a GridDatabase has the interface of a GraphDatabase, except for edges
     if isinstance(graphs, (list, tuple)) and len(graphs) > 0 and isinstance(graphs[0], Grid):
         database = GridDatabase.concat(database)
-    elif isinstance(graphs, np.ndarray) and graphs.ndim == 3 and graphs.dtype != object:
-        for i, matrix in enumerate(graphs):
-            _refuse_doubt(matrix, i)
-        database = from_adjacency(graphs)
     elif isinstance(graphs, Mapping) and not edges.is_node_link(graphs):
         database = check_graphs(list(graphs.values())).with_ids(list(graphs))
     elif not isinstance(graphs, (GraphDatabase, GridDatabase)):
@@ -161,11 +156,13 @@ def _tables_of(graph: Any) -> tuple[Any, ...]:
 
 def is_one_graph(graph: Any) -> bool:
     """Return whether this is one graph, which ``check_graphs`` takes only in a list."""
-    is_matrix = issparse(graph) or (isinstance(graph, np.ndarray) and graph.ndim == 2)
-    is_parts = isinstance(graph, tuple) and len(graph) > 0 and not isinstance(graph[0], (tuple, Graph))
-    is_parts = is_parts and _kind_of(graph[0]) is None
-    is_one = is_matrix or is_parts or isinstance(graph, Graph) or _kind_of(graph) is not None
-    return is_one and not _is_batch(graph)
+    if isinstance(graph, tuple):
+        first = graph[0] if graph else ()
+        return not isinstance(first, (tuple, Graph)) and _kind_of(first) in (None, "matrix")
+    kind = _kind_of(graph)
+    if kind == "matrix":
+        return getattr(graph, "ndim", 0) == 2
+    return isinstance(graph, Graph) or (kind is not None and not _is_batch(graph))
 
 
 def check_edges(graphs: Any) -> GraphDatabase:
@@ -183,32 +180,32 @@ def check_edges(graphs: Any) -> GraphDatabase:
 def _by_kind(graphs: Iterable[Any]) -> Iterator[tuple[int, GraphDatabase]]:
     """Convert consecutive graphs of the same kind together; yield the first position and the database.
 
-    Databases, tuples and matrices are converted one by one, up to the first invalid item.
+    Databases and tables are converted one by one, up to the first invalid item.
     """
     first = 0
     for kind, run in groupby(graphs, _kind_of):
+        several = list(run)
         if kind is None:
-            for graph in run:
-                yield first, _one_graph(graph, first)
-                first += 1
+            yield from ((first + i, _one_graph(graph, first + i)) for i, graph in enumerate(several))
         else:
-            several = list(run)
             yield first, ADAPTERS[kind][1](several, Faults("raise", len(several), first=first))
-            first += len(several)
+        first += len(several)
 
 
 def _kind_of(graph: Any) -> str | None:
-    """Return the converter of a graph; None for databases, tuples and matrices."""
-    if isinstance(graph, (Graph, GraphDatabase, np.ndarray)) or issparse(graph):
+    """Return the converter of a graph; None for databases, tables and anything else."""
+    if isinstance(graph, (Graph, GraphDatabase)) or _tables_of(graph):
         return None
     return next((kind for kind, (takes, _) in ADAPTERS.items() if takes(graph)), None)
 
 
 def _as_several(graphs: Any) -> Iterable[Any]:
-    if isinstance(graphs, Graph) or (_kind_of(graphs) is not None and not _is_batch(graphs)):
+    if isinstance(graphs, Graph) or (_kind_of(graphs) not in (None, "matrix") and not _is_batch(graphs)):
         raise TypeError(
             f"expected several graphs, got one {type(graphs).__name__}: put it into a list, [graph]"
         )
+    if isinstance(graphs, np.ndarray) and graphs.ndim == 3 and graphs.dtype != object:
+        return graphs
     if isinstance(graphs, np.ndarray) and graphs.dtype.kind not in "OUT":
         raise TypeError(f"expected {ACCEPTED}; got an array of {graphs.dtype} numbers")
     if _is_batch(graphs):
@@ -228,45 +225,14 @@ def _is_batch(graphs: Any) -> bool:
     return pyg.is_pyg(graphs) and hasattr(graphs, "to_data_list")
 
 
-def _refuse_doubt(matrix: np.ndarray[Any, Any], position: int) -> None:
-    """Raise ValueError for an array that may not be an adjacency matrix."""
-    reason = doubt(matrix)
-    if reason is not None:
-        raise ValueError(
-            f"graph {position} is an array of shape {matrix.shape}, and {reason}: pass "
-            "pk.from_adjacency(arrays) if they are adjacency matrices, pk.from_edges(arrays) if they are "
-            "lists of edges, pk.images.GrayLevels().fit_transform(images) for images"
-        )
-    if matrix.ndim == 3 and matrix.shape[2] in (3, 4):
-        raise ValueError(
-            f"graph {position} is an array of shape {matrix.shape}, as of a color image: pass "
-            "pk.images.GrayLevels().fit_transform(images)"
-        )
-
-
 def _one_graph(graph: Any, position: int) -> GraphDatabase:
     if isinstance(graph, Graph):
         return graph.database
     if isinstance(graph, GraphDatabase) and len(graph) == 1:
         return graph
     if tables := _tables_of(graph):
-        with naming_graph(position):
+        with Faults("raise", 1, first=position).reading(0), as_fault():
             return one_graph(*tables)[0]
-    if isinstance(graph, list) and graph and all(isinstance(row, list) for row in graph):
-        graph = np.asarray(graph) if len({len(row) for row in graph}) == 1 else graph
-    if isinstance(graph, np.ndarray):
-        _refuse_doubt(graph, position)
-    if issparse(graph) or isinstance(graph, np.ndarray):
-        graph = (graph,)
-    if not isinstance(graph, tuple):
-        kind = "None" if graph is None else f"a {type(graph).__name__}"
-        hint = " (GraphDatabase.concat joins databases)" if isinstance(graph, GraphDatabase) else ""
-        raise TypeError(f"graph {position} is {kind}; expected {ACCEPTED}{hint}")
-    if not 1 <= len(graph) <= 3:
-        raise TypeError(f"graph {position} is a tuple of {len(graph)} items; expected {ACCEPTED}")
-    if is_networkx(graph[0]):
-        raise TypeError(
-            f"graph {position}: a networkx graph stands in the list alone, its node labels are its node data"
-        )
-    with naming_graph(position):
-        return graph_of_matrix(*graph)
+    kind = "None" if graph is None else f"a {type(graph).__name__}"
+    hint = " (GraphDatabase.concat joins databases)" if isinstance(graph, GraphDatabase) else ""
+    raise TypeError(f"graph {position} is {kind}; expected {ACCEPTED}{hint}")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.checks import shown
 from propkernels._utils.typing import Column
-from propkernels.convert.build import Faults, FlatGraphs, build, integers, listed
+from propkernels.convert.build import Fault, Faults, Part, build, flattened, listed, read_each
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 
@@ -97,52 +97,29 @@ def convert(
     directed: bool = False,
 ) -> GraphDatabase:
     """Return the database of lists of edges."""
-    sizes, counts, labels = [], [], []
-    ends: list[tuple[int, int]] = []
-    weights: list[float] = []
-    kinds: list[Any] = []
-    for i, edges in enumerate(graphs):
-        own: tuple[list[Any], list[Any]] = [], []
-        with faults.reading(i):
-            own = _read(edges, {} if node_labels is None else node_labels[i], directed, i, faults)
-        labels += own[0]
-        ends += [(u, v) for u, v, *_ in own[1]]
-        weights += [weight for *_, weight, _ in own[1]]
-        kinds += [kind for *_, kind in own[1]]
-        sizes.append(len(own[0]))
-        counts.append(len(own[1]))
-    pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
-    flat = FlatGraphs(
-        integers(sizes),
-        integers(counts),
-        pairs[:, 0].copy(),
-        pairs[:, 1].copy(),
-        directed,
-        np.array(weights, dtype=np.float64),
-        None if node_labels is None else labels,
-        edge_labels=kinds if any(kind is not None for kind in kinds) else None,
-    )
-    return build(flat, faults)
+    labels: Sequence[Any] = node_labels or [None] * len(graphs)
+    pairs = list(zip(graphs, labels, strict=True))
+    parts = read_each(pairs, lambda pair: _read(pair[0], pair[1], directed), faults, Part())
+    return build(flattened(parts, faults, directed), faults)
 
 
-def _read(
-    edges: Any, node_labels: NodeLabels, directed: bool, position: int, faults: Faults
-) -> tuple[list[Any], list[Any]]:
-    """Return the labels of the nodes, and source, target, weight and label of each edge."""
+def _read(edges: Any, node_labels: NodeLabels | None, directed: bool) -> Part:
     numbers: dict[Any, int] = {}
     found: dict[tuple[Any, ...], None] = {}
     for edge in edges.tolist() if isinstance(edges, np.ndarray) else edges:
         if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) not in (2, 3):
-            faults.add(position, f"an edge is a pair of nodes, or three items, got {shown(edge)}", TypeError)
-            return [], []
+            raise Fault(f"an edge is a pair of nodes, or three items, got {shown(edge)}", TypeError)
         u, v = (numbers.setdefault(end, len(numbers)) for end in edge[:2])
         what: Any = edge[2] if len(edge) == 3 else None
         is_weight = isinstance(what, NUMBERS) and not isinstance(what, bool)
         pair = (u, v) if directed else (min(u, v), max(u, v))
         found[(*pair, float(what) if is_weight else 1.0, None if is_weight else what)] = None
-    for node in node_labels:
+    for node in node_labels or ():
         numbers.setdefault(node, len(numbers))
-    return [node_labels.get(node) for node in numbers], list(found)
+    source, target, weights, kinds = zip(*found, strict=True) if found else ((),) * 4
+    has_kinds = any(kind is not None for kind in kinds)
+    labels = None if node_labels is None else [node_labels.get(node) for node in numbers]
+    return Part(len(numbers), source, target, weights, labels, None, kinds if has_kinds else None)
 
 
 def is_node_link(thing: Any) -> bool:

@@ -13,28 +13,28 @@ from propkernels._utils.checks import shown
 from propkernels._utils.optional import import_optional
 from propkernels._utils.typing import Column
 from propkernels.convert.build import (
+    Fault,
     Faults,
-    FlatGraphs,
+    Part,
     build,
     check_name,
-    guarded,
-    integers,
+    flattened,
     listed,
     numbers,
-    owners,
+    read_each,
     read_targets,
     with_target,
 )
 from propkernels.convert.edges import list_edges
 from propkernels.convert.table_columns import (
     AUTO,
-    USUAL_LABELS,
     USUAL_WEIGHTS,
     find_usual,
     is_auto,
     kind_of_column,
+    names_in,
+    roles_of,
     tuples_of,
-    warn_unused,
 )
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
@@ -43,6 +43,9 @@ from propkernels.graphs.grid_database import Graphs
 Data = str | Sequence[str] | None
 KEYS = ("name", "id")  # identify a node, and say nothing of what it is
 ADVICE = "name it in pk.from_networkx(graphs, node_label=, node_attributes=, edge_label=, edge_attributes=)"
+
+
+VECTOR = "attributes"  # usual name of vectors
 
 
 class Names(NamedTuple):
@@ -124,17 +127,13 @@ def from_networkx(
     names = Names(node_label, node_attributes, edge_label, weight, edge_attributes)
     database = convert(several, faults, names)
     values = None if target is None else read_targets(several, lambda graph: graph.graph.get(target), faults)
-    for name in _several(node_label):
+    for name in names_in(node_label):
         check_name(several, "node_label", name, AUTO, _node_names)
-    for name in _several(edge_label):
+    for name in names_in(edge_label):
         check_name(several, "edge_label", name, AUTO, _edge_names)
     check_name(several, "weight", weight, AUTO, _edge_names)
     check_name(several, "target", target, None, lambda graph: graph.graph)
     return database if values is None else with_target(database, values, faults)
-
-
-def _several(names: Data) -> list[str]:
-    return [] if names is None else [names] if isinstance(names, str) else list(names)
 
 
 def _node_names(graph: Any) -> Iterator[Any] | None:
@@ -160,21 +159,14 @@ def is_igraph(thing: Any) -> bool:
     )
 
 
-@guarded
 def convert_igraph(graphs: list[Any], faults: Faults) -> GraphDatabase:
     """Return the database of a list of igraph graphs."""
-    twins = [graph.to_networkx() if kept else None for graph, kept in zip(graphs, faults.kept, strict=True)]
-    return convert(twins, faults)
+    return convert(read_each(graphs, lambda graph: graph.to_networkx(), faults, None), faults)
 
 
 def convert_node_link(graphs: list[Any], faults: Faults) -> GraphDatabase:
     """Return the database of node-link dictionaries."""
-    nx = import_optional("networkx", extra="networkx", purpose="node-link dictionaries need")
-    twins = [nx.Graph() for _ in graphs]
-    for i, content in enumerate(graphs):
-        with faults.reading(i):
-            twins[i] = of_node_link(content)
-    return convert(twins, faults)
+    return convert(read_each(graphs, of_node_link, faults, None), faults)
 
 
 def of_node_link(content: Any) -> Any:
@@ -196,205 +188,137 @@ def of_node_link(content: Any) -> Any:
     return twin
 
 
-@guarded
+class Listed(NamedTuple):
+    """A graph as lists: nodes, entries of its adjacency in CSR order, and the data of both."""
+
+    nodes: list[Any]
+    node_data: list[Any]
+    source: list[int]
+    target: list[int]
+    edge_data: list[Any]
+
+
 def convert(graphs: list[Any], faults: Faults, names: Names | None = None) -> GraphDatabase:
     """Return the database of networkx graphs, without those that have faults; each is read once."""
-    kept = faults.kept.tolist()
-    sizes = integers([len(graph) if is_kept else 0 for graph, is_kept in zip(graphs, kept, strict=True)])
-    usable = [(i, graph) for i, graph in enumerate(graphs) if kept[i]]
-    counts, source, target, data = _entries(usable, sizes)
-    nodes = [own for _, graph in usable for _, own in graph.nodes(data=True)]
-    given = names or Names()
-    weight = given.weight
-    if weight == AUTO:
-        weight = find_usual(dict.fromkeys(chain.from_iterable(data)), USUAL_WEIGHTS)
-    node_label, node_attributes = _roles(
-        nodes, "nodes", given.node_label, given.node_attributes, "attributes", None
-    )
-    edge_label, edge_attributes = _roles(data, "edges", given.edge_label, given.edge_attributes, None, weight)
-    flat = FlatGraphs(
-        sizes,
-        counts,
-        source,
-        target,
-        True,  # both directions of undirected edges are entries already
-        None if weight is None else _weights(usable, data, weight, faults),
-        _labels(nodes, node_label),
-        _attribute_rows(usable, sizes, node_attributes, faults),
-        _labels(data, edge_label),
-        None if edge_attributes is None else _edge_rows(data, counts, edge_attributes, faults),
-        edge_attributes,
-    )
+    several = read_each(graphs, _listed, faults, Listed([], [], [], [], []))
+    chosen = _chosen(several, names or Names())
+    parts = read_each(several, lambda graph: _part(graph, chosen), faults, Part())
+    flat = flattened(parts, faults)  # both directions of undirected edges are entries already
+    flat.edge_attribute_names = chosen.edge_attributes
     return build(flat, faults)
 
 
-def _entries(
-    usable: list[tuple[int, Any]], sizes: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], list[Any]]:
-    """Return entries of all adjacencies in CSR order: number per graph, rows, columns, and data."""
-    counts, lengths, columns, data = np.zeros_like(sizes), [], [], []
-    for i, graph in usable:
-        around = [nbrs for _, nbrs in graph.adjacency()]
-        number = dict(zip(graph, range(len(graph)), strict=True)) if around else {}
-        numbers = [number[node] for nbrs in around for node in nbrs]
-        entries = [entry for nbrs in around for entry in nbrs.values()]
-        if graph.is_multigraph():
-            lengths += [sum(map(len, nbrs.values())) for nbrs in around]
-            numbers = np.repeat(numbers, [len(keyed) for keyed in entries]).astype(int).tolist()
-            entries = [entry for keyed in entries for entry in keyed.values()]
-        else:
-            lengths += [len(nbrs) for nbrs in around]
-        columns.append(np.array(numbers, dtype=np.int64))
-        data += entries
-        counts[i] = len(numbers)
-    local = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return counts, np.repeat(local, integers(lengths)), np.concatenate([*columns, integers([])]), data
+def _listed(graph: Any) -> Listed:
+    nodes = dict(graph.nodes(data=True))
+    number = {node: i for i, node in enumerate(nodes)}
+    entries = [(u, v, data) for u, around in graph.adjacency() for v, data in around.items()]
+    if graph.is_multigraph():
+        entries = [(u, v, one) for u, v, several in entries for one in several.values()]
+    source, target = [number[u] for u, _, _ in entries], [number[v] for _, v, _ in entries]
+    return Listed(list(nodes), list(nodes.values()), source, target, [data for *_, data in entries])
 
 
-def _roles(
-    rows: list[Any], kind: str, label: Any, attributes: Any, vector: str | None, weight: str | None
-) -> tuple[Any, Any]:
+def _chosen(several: list[Listed], given: Names) -> Names:
+    """Return the names that are used, where "auto" is decided by the data of all graphs."""
+    nodes = [data for graph in several for data in graph.node_data]
+    edges = [data for graph in several for data in graph.edge_data]
+    there = dict.fromkeys(chain.from_iterable(edges))
+    weight = find_usual(there, USUAL_WEIGHTS) if given.weight == AUTO else given.weight
+    label, attributes = _roles(nodes, "nodes", given.node_label, given.node_attributes)
+    there.pop(weight, None)
+    edge_label, edge_attributes = _roles(edges, "edges", given.edge_label, given.edge_attributes, there)
+    return Names(label, attributes, edge_label, weight, edge_attributes)
+
+
+def _roles(rows: list[Any], kind: str, label: Any, attributes: Any, names: Any = None) -> tuple[Any, Any]:
     """Return the names of labels and attributes of nodes or edges."""
-    chosen = {"numbers": is_auto(attributes), "text": is_auto(label)}
-    if not any(chosen.values()):
+    if not is_auto(label) and not is_auto(attributes):
         return label, attributes
-    there = dict.fromkeys(chain.from_iterable(rows))
-    free = [name for name in there if not str(name).startswith("_") and name not in (*KEYS, weight)]
+    is_vector = False
     kinds: dict[Any, str] = {}
-    if not set(free) <= {"label", vector}:
-        kinds = {name: kind_of_column([row.get(name) for row in rows]) for name in free}
-    if is_auto(label):
-        usual = find_usual(free, USUAL_LABELS[kind])
-        texts = [name for name in free if kinds.get(name) == "text"]
-        label = texts or None if usual is None else usual
-    if is_auto(attributes):
-        some = [name for name in free if kinds.get(name) == "numbers" and name not in _several(label)]
-        whole = [name for name in some if all(name in row for row in rows)]
-        attributes = vector if vector in there else whole or None
-    used = {*_several(label), *_several(attributes)}
-    unused = [name for name in free if name not in used]
-    unused = [name for name in unused if chosen.get(kinds.get(name, ""), chosen["text"])]
-    if unused:
-        warn_unused(unused, kind, ADVICE)
-    return label, attributes
+    for name in dict.fromkeys(chain.from_iterable(rows)) if names is None else names:
+        if name == VECTOR and kind == "nodes" and is_auto(attributes):
+            is_vector = True
+        elif name == "label" and is_auto(label):
+            kinds[name] = "text"  # the first of the usual names is the label, whatever it holds
+        elif not str(name).startswith("_") and name not in KEYS:
+            values = [row[name] for row in rows if name in row]
+            kinds[name] = kind_of_column(values)
+            if kinds[name] == "numbers" and len(values) < len(rows):
+                kinds[name] = "some numbers"
+    if is_vector:
+        kinds = {name: "some numbers" if of == "numbers" else of for name, of in kinds.items()}
+    found = roles_of(kinds, kind, label, attributes, None, ADVICE)
+    numbers = VECTOR if is_vector else found.attributes or None
+    return (found.labels or None) if is_auto(label) else label, numbers if is_auto(attributes) else attributes
 
 
-def _labels(rows: list[Any], name: Any) -> list[Any] | None:
-    """Return the labels of nodes or edges under a name, or tuples of those under several; else None."""
-    if name is None:
+def _part(graph: Listed, names: Names) -> Part:
+    attributes = names.edge_attributes
+    return Part(
+        len(graph.nodes),
+        graph.source,
+        graph.target,
+        None if names.weight is None else _weights(graph, names.weight),
+        _labels(graph.node_data, names.node_label),
+        _vectors(graph, names.node_attributes),
+        _labels(graph.edge_data, names.edge_label),
+        None if attributes is None else _numbers(graph.edge_data, attributes),
+    )
+
+
+def _labels(rows: list[Any], names: Data) -> list[Any] | None:
+    """Return the labels under a name, or tuples of those under several; None if no row has the name."""
+    several = names_in(names)
+    if not any(name in row for row in rows for name in several):
         return None
-    if isinstance(name, str) or len(name) == 1:
-        one = name if isinstance(name, str) else name[0]
-        values = [row.get(one) for row in rows]
-        has_name = any(value is not None for value in values) or any(one in row for row in rows)
-        return values if has_name else None
-    tuples: list[Any] = tuples_of(tuple(row.get(one) for one in name) for row in rows).tolist()
+    if len(several) == 1:
+        return [row.get(several[0]) for row in rows]
+    tuples: list[Any] = tuples_of(tuple(row.get(name) for name in several) for row in rows).tolist()
     return tuples
 
 
-def _weights(
-    usable: list[tuple[int, Any]], data: list[Any], name: str, faults: Faults
-) -> NDArray[np.float64]:
-    values = [entry.get(name, 1.0) for entry in data]
+def _weights(graph: Listed, name: str) -> NDArray[np.float64]:
+    values = [data.get(name, 1.0) for data in graph.edge_data]
     weights = numbers(values)
-    if weights is not None and weights.ndim == 1 and bool(((weights >= 0) & (weights < np.inf)).all()):
+    if weights is not None and weights.ndim == 1 and ((weights >= 0) & (weights < np.inf)).all():
         return weights
-    for i, graph in usable:
-        faulty = ((u, v, _fault(d.get(name, 1.0))) for u, v, d in graph.edges(data=True))
-        for u, v, fault in faulty:
-            if fault is not None:
-                faults.add(i, f"edge ({shown(u)}, {shown(v)}) {fault}")
-                break
-    return np.array([1.0 if _fault(value) else float(value) for value in values])
+    for source, target, value in zip(graph.source, graph.target, values, strict=True):
+        number = numbers(value)
+        if number is None or number.ndim or not 0 <= number < np.inf:
+            edge = f"({shown(graph.nodes[source])}, {shown(graph.nodes[target])})"
+            limits = "weights must be finite and not negative numbers"
+            raise Fault(f"edge {edge} has weight {shown(value)}: {limits}")
+    raise Fault("weights of edges cannot be read as numbers")
 
 
-def _fault(weight: Any) -> str | None:
-    """Return the fault of a weight; None if it is valid."""
-    try:
-        number = float(weight)
-    except OverflowError:
-        number = np.inf
-    except Exception:  # objects may raise any error in the conversion to a number
-        return f"has weight {shown(weight)}, not a number"
-    if not 0 <= number < np.inf:
-        return f"has weight {shown(weight)}: weights must be finite and not negative"
-    return None
-
-
-def _attribute_rows(
-    usable: list[tuple[int, Any]],
-    sizes: NDArray[np.int64],
-    names: str | Sequence[str] | None,
-    faults: Faults,
-) -> NDArray[np.float64] | None:
-    """Return one row per node; a graph without nodes is compatible with any dimension."""
-    several = [names] if isinstance(names, str) else list(names or ())
-    rows: list[tuple[int, Any]] = []
-    width: int | None = None
-    first = ""
-    for i, graph in usable if several else ():
-        own = _rows_of(graph, several, isinstance(names, str), i, faults) if sizes[i] else None
-        if own is not None and width is None:
-            width, first = own.shape[1], faults.name(i)
-        elif own is not None and own.shape[1] != width:
-            reason = f"has {own.shape[1]} attribute dimensions but {first} has {width}"
-            if own.shape[1] == 0:
-                reason = f"has no node attributes but {first} has some"
-            elif width == 0:
-                reason = f"has node attributes but {first} has none"
-            faults.add(i, reason, link=" ")
-            own = None
-        rows.append((sizes[i], own))
-    filled = [np.full((n, width or 0), np.nan) if own is None else own for n, own in rows]
-    return np.concatenate(filled) if width else None
-
-
-def _rows_of(
-    graph: Any, names: list[str], optional: bool, position: int, faults: Faults
-) -> NDArray[np.float64] | None:
-    data = [values for _, values in graph.nodes(data=True)]
-    present = [all(name in values for name in names) for values in data]
-    if optional and not any(present):
-        return np.empty((len(data), 0))
-    if not all(present):
-        node = list(graph)[present.index(False)]
-        faults.add(position, f"node {shown(node)} has no {' or '.join(map(repr, names))}")
+def _vectors(graph: Listed, names: Data) -> NDArray[np.float64] | None:
+    """Return one row per node; a graph none of whose nodes has a single name has no attributes."""
+    several, rows = names_in(names), graph.node_data
+    if not several:
         return None
-    rows = _matrix(data, names)
-    if rows is not None and rows.ndim == 2:
-        return rows
-    faults.add(position, "node attributes are not vectors of numbers, all of one length")
-    return None
-
-
-def _matrix(data: list[Any], names: list[str]) -> NDArray[np.float64] | None:
-    """Return attributes of nodes as columns; None if they are not numbers."""
-    try:
-        if len(names) == 1 and np.ndim(data[0][names[0]]) == 1:
-            return numbers([values[names[0]] for values in data])
-        return numbers([np.concatenate([np.atleast_1d(values[name]) for name in names]) for values in data])
-    except (TypeError, ValueError):
+    without = [i for i, row in enumerate(rows) if not all(name in row for name in several)]
+    if isinstance(names, str) and len(without) == len(rows):
         return None
+    if without:
+        raise Fault(f"node {shown(graph.nodes[without[0]])} has no {' or '.join(map(repr, several))}")
+    tables: list[Any] = [numbers([row[name] for row in rows]) for name in several]
+    if any(table is None or table.ndim not in (1, 2) for table in tables):
+        raise Fault("node attributes are not vectors of numbers, all of one length")
+    return np.column_stack(tables)
 
 
-def _edge_rows(
-    data: list[Any], counts: NDArray[np.int64], names: Sequence[str], faults: Faults
-) -> NDArray[np.float64]:
+def _numbers(rows: list[Any], names: Sequence[str]) -> NDArray[np.float64]:
+    """Return a column of numbers for each name; NaN where a row lacks it."""
     columns = []
     for name in names:
-        values = [entry.get(name, np.nan) for entry in data]
+        values = [row.get(name, np.nan) for row in rows]
         column = numbers(values)
         if column is None or column.ndim != 1:
-            graph_of = owners(counts)
-            column = np.full(len(values), np.nan)
-            for i, value in enumerate(values):
-                number = numbers(value)
-                if number is None or number.ndim:
-                    faults.add(int(graph_of[i]), f"an edge has {name} {shown(value)}, not a number")
-                else:
-                    column[i] = number
+            wrong = next(value for value in values if np.ndim(value) or numbers(value) is None)
+            raise Fault(f"an edge has {name} {shown(wrong)}, not a number")
         columns.append(column)
-    return np.stack(columns, axis=1) if columns else np.empty((len(data), 0))
+    return np.stack(columns, axis=1) if columns else np.empty((len(rows), 0))
 
 
 def to_networkx(graphs: Graphs) -> list[Graph]:

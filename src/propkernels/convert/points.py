@@ -12,7 +12,18 @@ from scipy.sparse import coo_array, csr_array
 from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import check_integer, shown
 from propkernels._utils.typing import Column, Rows
-from propkernels.convert.build import Faults, FlatGraphs, build, integers, joined, listed, numbers
+from propkernels.convert.build import (
+    Fault,
+    Faults,
+    Part,
+    build,
+    check_widths,
+    flattened,
+    integers,
+    listed,
+    numbers,
+    read_each,
+)
 from propkernels.graphs.database import GraphDatabase
 
 Points = NDArray[np.float64]
@@ -68,88 +79,55 @@ def from_points(
     k = check_integer(k, "k", 1)
     several = listed(clouds, "clouds of points")
     faults = Faults(errors, len(several), ids, noun="cloud")
-    tables: list[Points] = []
-    width = None
-    for i, cloud in enumerate(several):
-        table = _checked(cloud, i, faults)
-        if len(table):
-            width = table.shape[1] if width is None else width
-            if table.shape[1] != width:
-                reason = f"has points with {table.shape[1]} coordinates, others have {width}"
-                faults.add(i, reason, link=" ")
-                table = _NONE
-        tables.append(table)
-    tables = [table if len(table) else np.empty((0, width or 1)) for table in tables]
+    tables = read_each(several, _checked, faults, np.empty((0, 1)))
     sizes = integers([len(table) for table in tables])
-    points = joined(tables, np.empty((0, 1)))
-    graph = np.repeat(np.arange(len(sizes)), sizes)
-    source, target, neighbors = _neighbors(points, graph, min(k, int(sizes.max(initial=0))))
-    starts = np.cumsum(sizes) - sizes
-    lengths = np.linalg.norm(points[source] - points[target], axis=1)
-    edges = coo_array((np.ones(len(source)), (source, target)), shape=(len(points),) * 2)
-    rows = curvature(edges, estimate_normals(points, neighbors))[:, None]
-    owner = graph[source]
-    flat = FlatGraphs(
-        sizes,
-        np.bincount(owner, minlength=len(sizes)),
-        source - starts[owner],
-        target - starts[owner],
-        True,
-        node_attributes=rows,
-        edge_attributes=lengths[:, None],
-        edge_attribute_names=["length"],
-    )
+    check_widths(tables, sizes, faults, "coordinates")
+    flat = flattened([_part(table, k) for table in tables], faults)
+    flat.edge_attribute_names = ["length"]
     return build(flat, faults)
 
 
-_NONE = np.empty((0, 1))
-
-
-def _checked(cloud: Any, position: int, faults: Faults) -> Points:
-    """Return a table of finite coordinates; an empty one and a fault for anything else."""
-    table = None
-    with faults.reading(position):
-        table = numbers(cloud)
-        if table is None:
-            faults.add(position, "points must be rows of numbers, all of one length")
+def _checked(cloud: Any) -> Points:
+    """Return a table of finite coordinates."""
+    table = numbers(cloud)
     if table is None:
-        return _NONE
+        raise Fault("points must be rows of numbers, all of one length")
     if table.ndim != 2 or (len(table) and not table.shape[1]):
         hint = "; pass one cloud in a list, [cloud]" if table.ndim == 1 else ""
-        faults.add(position, f"points must be of shape (n, d), got the shape {table.shape}{hint}")
-        return _NONE
+        raise Fault(f"points must be of shape (n, d), got the shape {table.shape}{hint}")
     wrong = np.flatnonzero(~(np.abs(table) < LARGEST).all(axis=1))
     if wrong.size:
         is_finite = np.isfinite(table[wrong[0]]).all()
         what = f"has coordinates beyond {LARGEST:.0e}" if is_finite else "is not finite"
-        faults.add(position, f"point {wrong[0]} {what}: {shown(table[wrong[0]].tolist())}")
-        return _NONE
+        raise Fault(f"point {wrong[0]} {what}: {shown(table[wrong[0]].tolist())}")
     return table
 
 
-def _neighbors(
-    points: Points, graph: NDArray[np.int64], k: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return edges in both directions, and the k neighbors of each point (-1 if there are fewer).
+def _part(points: Points, k: int) -> Part:
+    source, target, neighbors = _neighbors(points, k)
+    edges = coo_array((np.ones(len(source)), (source, target)), shape=(len(points),) * 2)
+    bends = curvature(edges, estimate_normals(points, neighbors))[:, None]
+    lengths = np.linalg.norm(points[source] - points[target], axis=1)[:, None]
+    return Part(len(points), source, target, None, None, bends, None, lengths)
 
-    All clouds are searched in one tree: an additional coordinate separates clouds by more than the largest
-    distance within a cloud, and does not change distances within a cloud.
-    """
+
+def _neighbors(points: Points, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return edges in both directions, and the k neighbors of each point, or all if there are fewer."""
     from scipy.spatial import cKDTree
 
-    if not len(points):
-        none = integers([])
-        return none, none, np.empty((0, k), dtype=np.int64)
-    check_room(len(points), k + 1, 4, ways_out=FEWER)
-    apart = 2.0 * float(np.linalg.norm(np.ptp(points, axis=0))) + 1.0
-    raised = np.column_stack([points, graph * apart])
-    found = cKDTree(raised).query(raised, min(k + 1, len(points)), distance_upper_bound=apart)[1]
-    found = np.where(found == len(points), -1, np.asarray(found).reshape(len(points), -1))
-    neighbors = _without_itself(found)
-    rows, at = np.nonzero(neighbors >= 0)
-    cols = neighbors[rows, at]
     n = len(points)
-    keys = np.unique(np.concatenate([rows * n + cols, cols * n + rows]))
+    k = min(k, max(n - 1, 0))
+    if not k:
+        none = integers([])
+        return none, none, np.empty((n, 0), dtype=np.int64)
+    check_room(n, k + 1, 4, ways_out=FEWER)
+    found = cKDTree(points).query(points, k + 1)[1]
+    # each point is its own neighbor, unless a coinciding point took its place
+    is_itself = found == np.arange(n)[:, None]
+    is_itself[~is_itself.any(axis=1), -1] = True
+    neighbors = found[~is_itself].reshape(n, k)
+    rows, columns = np.repeat(np.arange(n), k), neighbors.ravel()
+    keys = np.unique(np.concatenate([rows * n + columns, columns * n + rows]))
     return keys // n, keys % n, neighbors
 
 
@@ -160,7 +138,7 @@ def estimate_normals(points: Points, neighbors: NDArray[np.int64]) -> Points:
     ----------
     points : ndarray of shape (n, d)
     neighbors : ndarray of shape (n, k)
-        Numbers of points; -1: none.
+        Numbers of points.
 
     Examples
     --------
@@ -168,28 +146,20 @@ def estimate_normals(points: Points, neighbors: NDArray[np.int64]) -> Points:
     >>> estimate_normals(flat, np.array([[1, 2], [0, 3], [0, 3], [1, 2]]))[0].round(6).tolist()
     [0.0, 0.0, 1.0]
     """
-    rows = max(VALUES_IN_MEMORY // max((neighbors.shape[1] + 1) * points.shape[1], 1), 1)
-    parts = [
-        _normals_of(points, np.arange(first, min(first + rows, len(points))), neighbors[first : first + rows])
-        for first in range(0, len(points), rows)
-    ]
-    return joined(parts, np.empty((0, points.shape[1])))
-
-
-def _normals_of(points: Points, own: NDArray[np.int64], neighbors: NDArray[np.int64]) -> Points:
-    """Return normals of points, given the numbers of points and of their neighbors."""
-    n, d = len(own), points.shape[1]
-    group = np.column_stack([own, neighbors])
-    known = group >= 0
-    around = np.where(known[:, :, None], points[group], 0.0)
-    number = known.sum(axis=1)
-    mean = around.sum(axis=1) / number[:, None]
-    centered = np.where(known[:, :, None], around - mean[:, None], 0.0)
-    spread = np.einsum("nki,nkj->nij", centered, centered)
-    normals = np.linalg.eigh(spread)[1][:, :, 0]
-    normals *= np.sign(normals[np.arange(n), np.abs(normals).argmax(axis=1)])[:, None]
-    normals[number < min(d, 3)] = np.nan
-    return normals
+    n, d = points.shape
+    normals = np.full((n, d), np.nan)
+    size = neighbors.shape[1] + 1
+    if not n or size < min(d, 3):
+        return normals
+    rows = max(VALUES_IN_MEMORY // (size * d), 1)
+    for first in range(0, n, rows):
+        own = np.arange(first, min(first + rows, n))
+        around = points[np.column_stack([own, neighbors[own]])]
+        centered = around - around.mean(axis=1, keepdims=True)
+        spread = np.einsum("nki,nkj->nij", centered, centered)
+        normals[own] = np.linalg.eigh(spread)[1][:, :, 0]
+    largest = np.take_along_axis(normals, np.abs(normals).argmax(axis=1)[:, None], axis=1)
+    return normals * np.sign(largest)
 
 
 def knn_graph(points: ArrayLike, n_neighbors: int = 4) -> csr_array:
@@ -242,15 +212,8 @@ def knn_graph(points: ArrayLike, n_neighbors: int = 4) -> csr_array:
     if wrong.size:
         raise ValueError(f"points must be finite, but point {wrong[0]} is {table[wrong[0]].tolist()}")
     n = len(table)
-    source, target, _ = _neighbors(table, np.zeros(n, dtype=np.int64), min(number, n))
+    source, target, _ = _neighbors(table, number)
     return csr_array((np.ones(len(source)), (source, target)), shape=(n, n))
-
-
-def _without_itself(neighbors: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Remove each point from its row, or the last neighbor if a coinciding point took its place."""
-    is_itself = neighbors == np.arange(len(neighbors))[:, None]
-    is_itself[~is_itself.any(axis=1), -1] = True
-    return neighbors[~is_itself].reshape(len(neighbors), -1)
 
 
 def curvature(adjacency: Rows, normals: ArrayLike, *, mean: bool = False) -> NDArray[np.float64]:

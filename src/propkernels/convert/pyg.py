@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -9,19 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.arrays import check_whole
-from propkernels._utils.checks import check_choice
+from propkernels._utils.checks import check_choice, shown
 from propkernels._utils.optional import import_optional
 from propkernels._utils.typing import Column, Target
 from propkernels.convert.build import (
+    Fault,
     Faults,
-    FlatGraphs,
+    Part,
+    as_fault,
     build,
-    check_n_nodes,
     check_name,
-    guarded,
+    check_nodes_fit,
+    flattened,
     listed,
     numbers,
+    read_each,
     read_targets,
+    stacked,
     with_target,
 )
 from propkernels.convert.edges import list_edges
@@ -142,7 +147,6 @@ def _get(graph: Any, name: str) -> Any:
     return None if callable(value) else value
 
 
-@guarded
 def convert(
     graphs: list[Any],
     faults: Faults,
@@ -151,41 +155,63 @@ def convert(
     weight: str | None = "edge_weight",
 ) -> GraphDatabase:
     """Return the database of a list of Data."""
-    sizes, counts = np.zeros((2, len(graphs)), dtype=np.int64)
-    ends = []
-    for i, graph in enumerate(graphs):
-        if i in faults.found:
-            continue
-        with faults.reading(i):
-            index = _get(graph, "edge_index")
-            if index is None:
-                faults.add(i, f"is a {type(graph).__name__} without an edge_index", TypeError, " ")
-                continue
-            own = to_numpy(index)
-            if own.size and (own.ndim != 2 or own.shape[0] != 2 or own.dtype.kind not in "iu"):
-                kind = f"got shape {own.shape} of {own.dtype}"
-                faults.add(i, f"edge_index must hold whole numbers in two rows, {kind}")
-                continue
-            own = check_whole(own.ravel(), "edge_index").astype(np.int64).reshape(2, -1)
-            number, rows = _get(graph, "num_nodes"), _get(graph, "x")
-            if number is None:
-                number = len(rows) if rows is not None else int(own.max(initial=-1)) + 1
-            sizes[i] = check_n_nodes(number, i, faults)
-            if i in faults.found:
-                continue
-            counts[i] = own.shape[1]
-            ends.append(own)
-    source, target = np.concatenate([np.empty((2, 0), dtype=np.int64), *ends], axis=1)
-    tables = {
-        name: _stacked(graphs, name, per, faults)
-        for name, per in (("x", sizes), ("node_type", sizes), ("edge_attr", counts), ("edge_type", counts))
-    }
-    weights = None if weight is None else _stacked(graphs, weight, counts, faults)
-    labels, rows = _told_apart(tables["node_type"], tables["x"], x)
-    edge_labels, edge_rows = _told_apart(tables["edge_type"], tables["edge_attr"], edge_attr)
-    flat_weights = None if weights is None else _numbers(weights, "weights").reshape(-1)
-    ends_and_weights = sizes, counts, source, target, True, flat_weights
-    return build(FlatGraphs(*ends_and_weights, labels, rows, edge_labels, edge_rows), faults)
+    nothing: tuple[Part, Any, Any] = (Part(), None, None)
+    parts = read_each(graphs, lambda graph: _read(graph, weight), faults, nothing)
+    flat = flattened([part for part, *_ in parts], faults)
+    labels = stacked([types for _, types, _ in parts], flat.sizes, faults, "columns of node_type")
+    edge_labels = stacked([types for *_, types in parts], flat.edge_counts, faults, "columns of edge_type")
+    flat.node_labels, flat.node_attributes = _told_apart(labels, flat.node_attributes, x)
+    flat.edge_labels, flat.edge_attributes = _told_apart(edge_labels, flat.edge_attributes, edge_attr)
+    return build(flat, faults)
+
+
+def _read(graph: Any, weight: str | None) -> tuple[Part, Table | None, Table | None]:
+    """Return a graph with x and edge_attr as attributes, node_type, and edge_type."""
+    index = _get(graph, "edge_index")
+    if index is None:
+        raise Fault(f"is a {type(graph).__name__} without an edge_index", TypeError, " ")
+    ends = to_numpy(index)
+    if ends.size and (ends.ndim != 2 or ends.shape[0] != 2 or ends.dtype.kind not in "iu"):
+        raise Fault(f"edge_index must hold whole numbers in two rows, got shape {ends.shape} of {ends.dtype}")
+    source, target = check_whole(ends.ravel(), "edge_index").astype(np.int64).reshape(2, -1)
+    number, rows = _get(graph, "num_nodes"), _get(graph, "x")
+    if number is None:
+        number = len(rows) if rows is not None else max(source.max(initial=-1), target.max(initial=-1)) + 1
+    try:
+        n_nodes = operator.index(number)
+    except TypeError:
+        n_nodes = -1
+    if n_nodes < 0:
+        raise Fault(f"its number of nodes must be a whole number from 0 on, got {shown(number)}")
+    with as_fault():
+        check_nodes_fit(n_nodes)
+    x, edge_attr = _numbers(graph, "x", n_nodes), _numbers(graph, "edge_attr", len(source))
+    weights = None if weight is None else _numbers(graph, weight, len(source))
+    types, edge_types = _table(graph, "node_type", n_nodes), _table(graph, "edge_type", len(source))
+    flat_weights = None if weights is None else weights.reshape(-1)
+    return Part(n_nodes, source, target, flat_weights, None, x, None, edge_attr), types, edge_types
+
+
+def _table(graph: Any, name: str, n_rows: int) -> Table | None:
+    """Return a tensor of a graph with one row per node or edge; None if there is none."""
+    tensor = _get(graph, name)
+    table = None if tensor is None else to_numpy(tensor)
+    table = table[:, None] if table is not None and table.ndim == 1 else table
+    if table is None or not (n_rows or len(table)):
+        return None
+    if table.ndim != 2 or len(table) != n_rows:
+        raise Fault(f"{name} must have one row for each of {n_rows}, got the shape {table.shape}")
+    return table
+
+
+def _numbers(graph: Any, name: str, n_rows: int) -> Table | None:
+    table = _table(graph, name, n_rows)
+    if table is None or table.dtype.kind in "biuf":
+        return table
+    values = numbers(table)
+    if values is None:
+        raise Fault(f"{name} must be numbers, got values of dtype {table.dtype}")
+    return values
 
 
 def _told_apart(types: Any, table: Any, meaning: str) -> tuple[LabelColumn | None, Table | None]:
@@ -194,39 +220,6 @@ def _told_apart(types: Any, table: Any, meaning: str) -> tuple[LabelColumn | Non
         return labels_or_attributes(table, meaning)
     meaning = "attributes" if meaning == "auto" else meaning
     return as_labels(types), labels_or_attributes(table, meaning)[1]
-
-
-def _numbers(table: Table, name: str) -> Table:
-    values = numbers(table)
-    if values is None:
-        raise ValueError(f"{name} must be numbers, got values of dtype {table.dtype}")
-    return values
-
-
-def _stacked(graphs: list[Any], name: str, lengths: Table, faults: Faults) -> Table | None:
-    """Return a tensor of all graphs, stacked; it is optional for graphs without nodes (or edges)."""
-    parts: list[Table | None] = []
-    first: int | None = None
-    for i, graph in enumerate(graphs):
-        tensor = None if i in faults.found else _get(graph, name)
-        own = None if tensor is None else to_numpy(tensor)
-        own = own[:, None] if own is not None and own.ndim == 1 else own
-        parts.append(own)
-        if own is not None and first is None and lengths[i]:
-            first = i
-    if first is None:
-        return None
-    like = parts[first]
-    assert like is not None
-    filled = []
-    for i, own in enumerate(parts):
-        if own is None or own.shape[1:] != like.shape[1:] or len(own) != lengths[i]:
-            if i not in faults.found and lengths[i]:
-                found = "but there is none" if own is None else f"got {own.shape}"
-                faults.add(i, f"{name} must be of shape {(int(lengths[i]), *like.shape[1:])}, {found}")
-            own = np.zeros((int(lengths[i]), *like.shape[1:]), dtype=like.dtype)
-        filled.append(own)
-    return np.concatenate(filled)
 
 
 def _targets(graphs: list[Any], name: str, faults: Faults) -> Table:
@@ -283,7 +276,7 @@ def labels_or_attributes(table: Table | None, meaning: str) -> tuple[LabelColumn
         meaning = "labels" if table.dtype.kind in "biu" or is_one_hot(table) else "attributes"
     if meaning == "labels":
         return as_labels(table), None
-    return None, _numbers(table, "attributes").reshape(len(table), -1)
+    return None, np.asarray(table, dtype=np.float64)
 
 
 def to_pyg(graphs: Graphs, target: Target | None = None) -> list[Data]:

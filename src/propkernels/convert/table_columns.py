@@ -65,25 +65,39 @@ def column_roles(
     Roles(labels=['element'], attributes=['mass'], weight=None)
     """
     taken = set(keys)
-    free = [name for name in table if name not in taken]
+    kinds = {name: kind_of_column(table[name]) for name in table if name not in taken}
+    return roles_of(kinds, kind, label, attributes, weight, advice)
+
+
+def roles_of(
+    kinds: Mapping[Any, str], kind: str, label: Any, attributes: Any, weight: Any, advice: str
+) -> Roles:
+    """Return what columns are used for, as :func:`column_roles`, given what each of them holds.
+
+    "some numbers" are those of some rows only, which are not used.
+    """
     if kind == "nodes":
         weight = None
     elif is_auto(weight):
-        weight = find_usual(free, USUAL_WEIGHTS)
-    free = [name for name in free if name != weight]
-    kinds = {name: kind_of_column(table[name]) for name in free}
-    labels = [] if label is None else [label] if isinstance(label, str) else list(label)
+        weight = find_usual(kinds, USUAL_WEIGHTS)
+    free = [name for name in kinds if name != weight]
+    labels = names_in(label)
     if is_auto(label):
         usual = find_usual(free, USUAL_LABELS[kind])
         labels = [name for name in free if kinds[name] == "text"] if usual is None else [usual]
-    numbers = [] if attributes is None else attributes
+    numbers = names_in(attributes)
     if is_auto(attributes):
         numbers = [name for name in free if kinds[name] == "numbers" and name not in labels]
-    chosen = {"numbers": is_auto(attributes), "text": is_auto(label)}
-    unused = [n for n in free if n not in {*labels, *numbers} and chosen.get(kinds[n], is_auto(label))]
+    of_numbers = dict.fromkeys(("numbers", "some numbers"), is_auto(attributes))
+    unused = [n for n in free if n not in {*labels, *numbers} and of_numbers.get(kinds[n], is_auto(label))]
     if unused:
         warn_unused(unused, kind, advice)
-    return Roles(labels, list(numbers), weight)
+    return Roles(labels, numbers, weight)
+
+
+def names_in(names: str | Sequence[str] | None) -> list[str]:
+    """Return names of columns as a list."""
+    return [] if names is None else [names] if isinstance(names, str) else list(names)
 
 
 def is_auto(value: object) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -245,13 +244,3 @@ def _check_sums(adjacency: csr_array, graph_ptr: NDArray[np.int64]) -> None:
         if small.size:
             limit = f"less than {SMALLEST_SUM:.3g}: multiply them by a constant"
             raise ValueError(f"the weights at {name_node(int(small[0]), graph_ptr)} add up to {limit}")
-
-
-@contextmanager
-def naming_graph(position: int) -> Iterator[None]:
-    """Re-raise errors about a database of one graph with the graph's position in the user's list."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"graph {position}: {str(error).replace(' of graph 0', '')}") from None
