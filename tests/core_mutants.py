@@ -71,8 +71,8 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "gram.cpp": (
         "tests/counts tests/kernels",
         [
-            ("if (together >= limit) move();", ""),
-            ("if (own >= limit) return false;", ""),
+            ("if (largest < rules.exact_float32)", "if (true)"),
+            (">> shift == block ? end : entry + 1;", ">> shift >= block ? end : entry + 1;"),
             ("place += is_rest ? size : 0;", "place += is_rest ? 1 : 0;"),
         ],
     ),

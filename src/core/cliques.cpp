@@ -189,9 +189,8 @@ void match_all(In<double, 2> nodes, Side left, Side right, int64_t k, bool conne
 
 void match_subgraphs(In<double, 2> nodes, Side left, Side right, int64_t k, bool connected, bool is_one,
                      Out<double, 3> out) {
-    nb::gil_scoped_release release;
     (is_one ? match_all<true> : match_all<false>)(nodes, left, right, k, connected, out);
 }
 }  // namespace
 
-void bind_cliques(nb::module_ &m) { m.def("match_subgraphs", match_subgraphs); }
+void bind_cliques(nb::module_ &m) { BIND(match_subgraphs); }

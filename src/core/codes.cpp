@@ -229,8 +229,8 @@ void bind_codes(nb::module_ &m) {
     m.attr("LANES") = LANES;
     BIND_INDICES(propagate_and_hash);
     BIND_INDICES(propagate_large);
-    m.def("hash_columns", hash_columns);
-    m.def("hash_product", hash_product);
+    BIND(hash_columns);
+    BIND(hash_product);
     BIND_INDEX(refine);
     BIND_INDEX(refine_large);
 }

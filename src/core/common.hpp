@@ -205,20 +205,15 @@ struct type_caster<T, std::enable_if_t<std::is_member_function_pointer_v<decltyp
 using Piece = void (*)(void *data, int thread, int64_t k);
 void run_pieces(int64_t n, int threads, Piece piece, void *data);
 
-// Run f(thread, k) for k in 0 .. n - 1 without the GIL, in up to so many threads; pieces are begun in order.
+// Run f(thread, k) for k in 0 .. n - 1, in up to so many threads; pieces are begun in order. The GIL is released.
 // thread, 0 .. threads - 1, tells which workspace a piece may use. f must give the same results whatever thread
 // runs a piece, and whenever. An exception in a piece is raised after all threads have stopped; so is
 // KeyboardInterrupt, noticed between pieces.
 template <class F>
-void share_released(int64_t n, int threads, F &&f) {  // where the GIL is released already
+void share(int64_t n, int threads, F &&f) {
     run_pieces(
         n, threads, [](void *data, int thread, int64_t k) { (*static_cast<std::remove_reference_t<F> *>(data))(thread, k); },
         (void *)&f);
-}
-template <class F>
-void share(int64_t n, int threads, F &&f) {
-    nb::gil_scoped_release release;
-    share_released(n, threads, f);
 }
 
 // Workspaces of threads, on cache lines of their own; not initialized, or zeros.
@@ -329,12 +324,17 @@ struct Table {
 };
 
 // ---- The parts of the module, one for each file ----
-// A function of templates, by two types, and by the types of one or two kinds of indices.
-#define BIND_TYPES(f, A, B) m.def(#f, f<A>), m.def(#f, f<B>)
+// A function that runs without the GIL; and one of templates, by two types, and by those of one or two kinds of indices.
+template <class F>
+void bind(nb::module_ &m, const char *name, F f) {
+    m.def(name, f, nb::call_guard<nb::gil_scoped_release>());
+}
+#define BIND(f) bind(m, #f, f)
+#define BIND_TYPES(f, A, B) bind(m, #f, f<A>), bind(m, #f, f<B>)
 #define BIND_INDEX(f) BIND_TYPES(f, int32_t, int64_t)
 #define BIND_INDICES(f) \
-    m.def(#f, f<int32_t, int32_t>), m.def(#f, f<int32_t, int64_t>), m.def(#f, f<int64_t, int32_t>), \
-        m.def(#f, f<int64_t, int64_t>)
+    bind(m, #f, f<int32_t, int32_t>), bind(m, #f, f<int32_t, int64_t>), bind(m, #f, f<int64_t, int32_t>), \
+        bind(m, #f, f<int64_t, int64_t>)
 #define EACH_PART(f) \
     f(threads) f(codes) f(counts) f(columns) f(gram) f(products) f(entries) f(transfer) f(paths) f(node_kernels) \
     f(cliques) f(subgraphs) f(structure) f(grids) f(steps) f(search) f(edits)

@@ -138,7 +138,6 @@ void spread_and_count(Step<Index> step, In<double, 2> start, In<double, 2> scale
 // Number the codes of several lists in order of appearance: bins are the distinct codes, and numbers[k] those of the
 // codes of list k. Returns the number of bins.
 int64_t number_codes(Lists<int64_t> lists, Out<int64_t> bins, std::vector<Out<int32_t>> numbers) {
-    nb::gil_scoped_release release;
     const int64_t n_slots = power_of_two(2 * bins.size() + 1);
     const Rooms<int32_t> slots(1, n_slots);
     Table<int32_t> table(slots[0], n_slots);
@@ -165,7 +164,7 @@ int64_t number_codes(Lists<int64_t> lists, Out<int64_t> bins, std::vector<Out<in
 }  // namespace
 
 void bind_counts(nb::module_ &m) {
-    m.def("count_rows", count_rows);
+    BIND(count_rows);
     BIND_INDEX(spread_and_count);
-    m.def("number_codes", number_codes);
+    BIND(number_codes);
 }

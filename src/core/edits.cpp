@@ -15,7 +15,7 @@ struct Costs {
 
 // A neighbor, and the kinds of the edges to it and from it; 0: no edge.
 struct Neighbor {
-    int32_t to, out, in;
+    int32_t to = 0, out = 0, in = 0;
 };
 
 // Parallel edges from one node to another are one edge of a kind, a multiset of labels.
@@ -42,11 +42,7 @@ struct Side {
     Side(Ptr<const Index> indptr, Ptr<const Index> indices, Ptr<const uint64_t> nodes, Ptr<const uint64_t> edges,
          int64_t first, int64_t last, std::unordered_map<uint64_t, int32_t> &names, Kinds &kinds)
         : n(int32_t(last - first)), loop(size_t(n)) {
-        struct Entry {
-            int32_t from, to, kind;
-        };
-        std::vector<Entry> entries;
-        std::vector<int32_t> order;
+        std::vector<std::map<int32_t, Neighbor>> rows(static_cast<size_t>(n));
         std::vector<uint64_t> found;
         for (int64_t i = first; i < last; i++) {
             label.push_back(names.try_emplace(nodes[i], int32_t(names.size())).first->second);
@@ -54,21 +50,13 @@ struct Side {
                 const Index j = indices[e];
                 found.clear();
                 for (; e < indptr[i + 1] && indices[e] == j; e++) found.push_back(edges[e]);
-                const int32_t kind = kinds.of(found);
-                if (j == i) loop[size_t(i - first)] = kind;
-                else entries.push_back({int32_t(i - first), int32_t(j - first), kind});
+                const int32_t kind = kinds.of(found), a = int32_t(i - first), b = int32_t(j - first);
+                if (a == b) loop[size_t(a)] = kind;
+                if (a != b) rows[size_t(a)][b].out = rows[size_t(b)][a].in = kind;
             }
         }
-        std::vector<std::vector<Neighbor>> rows(static_cast<size_t>(n));
-        for (const Entry &e : entries) rows[size_t(e.from)].push_back({e.to, e.kind, 0});
-        for (const Entry &e : entries) rows[size_t(e.to)].push_back({e.from, 0, e.kind});
-        for (auto &row : rows) {
-            std::sort(row.begin(), row.end(), [](const Neighbor &a, const Neighbor &b) { return a.to < b.to; });
-            for (const Neighbor &one : row)
-                if (int32_t(around.size()) > start.back() && around.back().to == one.to)
-                    around.back().out += one.out, around.back().in += one.in;
-                else
-                    around.push_back(one);
+        for (const auto &row : rows) {
+            for (const auto &[to, one] : row) around.push_back({to, one.out, one.in});
             start.push_back(int32_t(around.size()));
         }
     }
@@ -93,8 +81,8 @@ class Editing {
     Map image, origin;
     std::vector<double> agreement;  // of small graphs: the number of equal codes of each pair, and a half
 
-    Editing(const Side &g_, const Side &h_, const Kinds &kinds, const Costs &costs)
-        : g(g_), h(h_), kinds_(kinds), costs_(costs) {
+    Editing(const Side &g_, const Side &h_, size_t n_labels, const Kinds &kinds, const Costs &costs)
+        : g(g_), h(h_), n_labels_(n_labels), kinds_(kinds), costs_(costs) {
         costs_.relabel_edge = std::min(costs.relabel_edge, 2 * costs.edge);
         size = costs.relabel_node > 2 * costs.node ? g.n + h.n : std::max(g.n, h.n);
         for (const Side *side : {&g, &h})
@@ -126,7 +114,7 @@ class Editing {
 
     // Lower the cost of the pairs: by gradients if the graphs are small, then by so many swaps of pairs.
     double improve(int64_t trials) {
-        const double least = bound({}, {});
+        const double least = bound(std::vector<char>(size_t(g.n)), std::vector<char>(size_t(h.n)));
         std::vector<int32_t> waiting(static_cast<size_t>(size));
         const auto swapped = [&] {
             waiting.resize(size_t(size));
@@ -170,6 +158,7 @@ class Editing {
     }
 
   private:
+    const size_t n_labels_;
     const Kinds &kinds_;
     Costs costs_;
     std::vector<double> inserted_;  // cost of inserting all edges at a node of h
@@ -338,43 +327,28 @@ class Editing {
         return found;
     }
 
-    // Multisets of n and m things with so many in common need at least this.
-    static double differ(int64_t n, int64_t m, int64_t common, double relabel, double insert) {
-        return double(std::min(n, m) - common) * std::min(relabel, 2 * insert) + double(std::abs(n - m)) * insert;
-    }
-    struct Left {  // labels of nodes and kinds of edges that are not matched yet
-        std::vector<int64_t> nodes, edges;
-        int64_t n_nodes = 0, n_edges = 0;
-    };
-    Left left(const Side &side, const std::vector<char> &done) const {
-        Left found;
-        const auto add = [](std::vector<int64_t> &counts, int64_t &n, int32_t what) {
-            if (size_t(what) >= counts.size()) counts.resize(size_t(what) + 1);
-            counts[size_t(what)]++, n++;
-        };
-        for (int32_t i = 0; i < side.n; i++) {
-            const bool is_done = !done.empty() && done[size_t(i)];
-            if (!is_done) add(found.nodes, found.n_nodes, side.label[size_t(i)]);
-            if (!is_done && side.loop[size_t(i)]) add(found.edges, found.n_edges, side.loop[size_t(i)]);
-            for (auto *one = side.begin(i); one < side.end(i); one++)
-                if (one->out && (directed || one->to > i) && !(is_done && done[size_t(one->to)]))
-                    add(found.edges, found.n_edges, one->out);
-        }
-        return found;
+    // What labels that are left in two graphs need at least, given the surplus of each label in the first graph.
+    static double differ(const std::vector<int64_t> &surplus, double relabel, double insert) {
+        int64_t more = 0, fewer = 0;
+        for (const int64_t n : surplus) more += std::max<int64_t>(n, 0), fewer -= std::min<int64_t>(n, 0);
+        return double(std::min(more, fewer)) * std::min(relabel, 2 * insert) + double(std::abs(more - fewer)) * insert;
     }
     // A lower bound of the cost of the nodes that are not matched yet.
     double bound(const std::vector<char> &done_g, const std::vector<char> &done_h) const {
-        const Left a = left(g, done_g), b = left(h, done_h);
-        const auto common = [](const std::vector<int64_t> &one, const std::vector<int64_t> &other) {
-            int64_t sum = 0;
-            for (size_t k = 0; k < std::min(one.size(), other.size()); k++) sum += std::min(one[k], other[k]);
-            return sum;
+        std::vector<int64_t> nodes(n_labels_), edges(kinds_.labels.size());
+        const auto add = [&](const Side &side, const std::vector<char> &done, int64_t sign) {
+            for (int32_t i = 0; i < side.n; i++) {
+                if (!done[size_t(i)]) nodes[size_t(side.label[size_t(i)])] += sign;
+                if (!done[size_t(i)] && side.loop[size_t(i)]) edges[size_t(side.loop[size_t(i)])] += sign;
+                for (auto *one = side.begin(i); one < side.end(i); one++)
+                    if (one->out && (directed || one->to > i) && !(done[size_t(i)] && done[size_t(one->to)]))
+                        edges[size_t(one->out)] += sign;
+            }
         };
-        const double nodes =
-            differ(a.n_nodes, b.n_nodes, common(a.nodes, b.nodes), costs_.relabel_node, costs_.node);
+        add(g, done_g, 1), add(h, done_h, -1);
         // of two sets of parallel edges, one may be a part of the other
-        const double relabel = kinds_.are_single ? costs_.relabel_edge : costs_.edge;
-        return nodes + differ(a.n_edges, b.n_edges, common(a.edges, b.edges), std::min(relabel, costs_.relabel_edge), costs_.edge);
+        const double relabel = kinds_.are_single ? costs_.relabel_edge : std::min(costs_.edge, costs_.relabel_edge);
+        return differ(nodes, costs_.relabel_node, costs_.node) + differ(edges, relabel, costs_.edge);
     }
 
     struct Search {
@@ -560,7 +534,6 @@ constexpr size_t SEEDS = 8;
 template <class Index>
 double align_nodes(In<Index> indptr, In<Index> indices, In<uint64_t> nodes, In<uint64_t> edges, In<int64_t, 2> codes,
                    int64_t middle, Costs costs, int64_t trials, int64_t limit, Out<int64_t> partner, Out<int64_t> steps) {
-    nb::gil_scoped_release release;
     std::unordered_map<uint64_t, int32_t> names;
     Kinds kinds;
     const int64_t n = nodes.size();
@@ -581,7 +554,7 @@ double align_nodes(In<Index> indptr, In<Index> indices, In<uint64_t> nodes, In<u
     };
     const Matching first = matched(-1, -1);
     for (int64_t a = 0; a < middle; a++) steps[a] = first.steps[size_t(a)];
-    Editing editing(g, h, kinds, costs);
+    Editing editing(g, h, names.size(), kinds, costs);
     Map best = first.partner;
     editing.set(best);
     double cost = editing.total();

@@ -17,7 +17,6 @@ struct Vocabulary {
 
 // Fill the tables: stream s has the columns starts[s] .. starts[s + 1] - 1. Slots are -1 before.
 void fill_tables(Vocabulary<int32_t> vocabulary, In<int64_t> starts) {
-    nb::gil_scoped_release release;
     for (int64_t s = 0; s + 1 < starts.size(); s++) {
         const Table<int32_t> table = vocabulary.table(s);
         for (int64_t column = starts[s]; column < starts[s + 1]; column++) {
@@ -29,7 +28,6 @@ void fill_tables(Vocabulary<int32_t> vocabulary, In<int64_t> starts) {
 
 // columns[i]: the column of codes[i] in a stream; -1: none.
 void find_columns(Vocabulary<const int32_t> vocabulary, int64_t stream, In<int64_t> codes, Out<int32_t> columns) {
-    nb::gil_scoped_release release;
     const Table<const int32_t> table = vocabulary.table(stream);
     const Ptr<const int64_t> known = vocabulary.codes.data();
     for (int64_t i = 0; i < codes.size(); i++) columns[i] = table.slots[table.find(codes[i], known)];
@@ -101,7 +99,6 @@ struct Entries {
 
 // squares[g] = k(x, x), the sum over streams of weight times agreement of graph g with itself.
 void square_lengths(Entries entries, In<double> weights, bool minimum, Out<double> squares) {
-    nb::gil_scoped_release release;
     for (int64_t g = 0; g < entries.n_graphs(); g++) {
         double total = 0.0;
         for (int64_t s = 0; s < weights.size(); s++) total += weights[s] * entries.own_sum(s, g, minimum);
@@ -136,7 +133,6 @@ struct Weights {
 
 template <class F>
 void with_weights(Maybe<int64_t> level_ptr, In<double, 2> weights, F &&f) {
-    nb::gil_scoped_release release;
     if (level_ptr)
         f(Weights<true>{level_ptr.data(), weights.data(), weights.shape[1]});
     else
@@ -293,7 +289,6 @@ class Shared {
 template <class Number>
 void decide_ratios(Entries entries, Kept<Number> kept, In<double> weights, In<double, 2> coefficients,
                    Out<double, 2> sums) {
-    nb::gil_scoped_release release;
     Shared<Number> shared(entries, kept);
     std::vector<double> room(size_t(kept.size()));
     for (int64_t g = 0; g < sums.shape[0]; g++) {
@@ -342,7 +337,6 @@ WIDE double weight_of_row(Number count, int64_t n, Alone<const uint8_t> line, Al
 template <class Number>
 void ratio_values(Entries entries, Kept<Number> kept, In<double> weights, In<double, 2> coefficients,
                   In<int64_t> chosen, Out<double> values) {
-    nb::gil_scoped_release release;
     Shared<Number> shared(entries, kept);
     std::vector<double> room(size_t(kept.size()), 0.0);
     const Ptr<double> factors = pointer_to(room.data(), kept.size());
@@ -369,7 +363,6 @@ void ratio_values(Entries entries, Kept<Number> kept, In<double> weights, In<dou
 template <class Number>
 void sum_factors(Entries entries, Kept<Number> kept, In<double> weights, In<double> coefficients,
                  Out<double, 2> total) {
-    nb::gil_scoped_release release;
     Shared<Number> shared(entries, kept);
     for (int64_t g = 0; g < entries.n_graphs(); g++)
         for (int64_t s = 0; s < weights.size(); s++)
@@ -383,7 +376,6 @@ void sum_factors(Entries entries, Kept<Number> kept, In<double> weights, In<doub
 // entry of node i in the slots of stream s, -1: none.
 void share_out(In<int32_t, 2> places, In<int64_t> iterations, In<double> counts, In<double> values,
                Out<double, 2> contributions) {
-    nb::gil_scoped_release release;
     const int64_t width = places.shape[1];
     for (int64_t s = 0; s < places.shape[0]; s++)
         for (int64_t i = 0; i < width; i++)
@@ -395,7 +387,6 @@ void share_out(In<int32_t, 2> places, In<int64_t> iterations, In<double> counts,
 // with n nodes has the number pair_ptr[g] + u * n + v.
 void share_out_pairs(In<int64_t> ptr, In<int64_t> pair_ptr, In<int32_t> places, In<double> counts, In<double> values,
                      Out<double> shares) {
-    nb::gil_scoped_release release;
     for (int64_t g = 0; g + 1 < ptr.size(); g++) {
         const int64_t n = ptr[g + 1] - ptr[g];
         for (int64_t u = 0; u < n; u++)
@@ -410,15 +401,15 @@ void share_out_pairs(In<int64_t> ptr, In<int64_t> pair_ptr, In<int32_t> places, 
 }  // namespace
 
 void bind_entries(nb::module_ &m) {
-    m.def("fill_tables", fill_tables);
-    m.def("find_columns", find_columns);
-    m.def("enter_codes", enter_codes);
-    m.def("square_lengths", square_lengths);
-    m.def("decide_folded", decide_folded);
-    m.def("folded_values", folded_values);
+    BIND(fill_tables);
+    BIND(find_columns);
+    BIND(enter_codes);
+    BIND(square_lengths);
+    BIND(decide_folded);
+    BIND(folded_values);
     BIND_TYPES(decide_ratios, int32_t, double);
     BIND_TYPES(ratio_values, int32_t, double);
     BIND_TYPES(sum_factors, int32_t, double);
-    m.def("share_out", share_out);
-    m.def("share_out_pairs", share_out_pairs);
+    BIND(share_out);
+    BIND(share_out_pairs);
 }

@@ -10,9 +10,7 @@ constexpr int64_t PRODUCTS_OF_A_STEP = 64;      // of counts in a dense product
 constexpr int64_t ENTRIES_OF_A_SHARE = 1 << 17; // least entries of a stream that threads share: each reads all
 constexpr int64_t ENTRIES_IN_CACHE = 1 << 19;   // of the rows of a block, which then fit the L2 cache
 constexpr int64_t LEAST_ROWS = 32;              // of a product that threads share: BLAS copies the other factor
-constexpr int64_t PIECES_OF_A_THREAD = 16;
 constexpr int64_t APART = 16;                   // entries between two that different threads write often
-constexpr int MOST_MATRICES = 8;                // to which threads add bins: more are more new memory than work
 
 // ---- Streams, and how their matrix is computed ----
 // Counts Phi of streams, (graphs, bins) each: CSR arrays, numbers of bins, and how often each stream counts.
@@ -27,14 +25,12 @@ struct Streams {
 // None of it changes the matrix.
 struct Rules {
     int64_t popular_from;     // graphs from which a bin is popular
-    int64_t popular_rows;     // popular bins of a product of several streams
     double exact_float32;     // whole numbers below it are exact in float32: 2^24
-    int64_t matrix_in_cache;  // entries of a matrix to which bins are added in any order
+    int64_t entries_of_a_tile;
     int64_t rows_of_a_tile;   // most rows of a product
     int64_t most_threads, work_of_a_thread;
     auto parts() {
-        return std::tie(popular_from, popular_rows, exact_float32, matrix_in_cache, rows_of_a_tile, most_threads,
-                        work_of_a_thread);
+        return std::tie(popular_from, exact_float32, entries_of_a_tile, rows_of_a_tile, most_threads, work_of_a_thread);
     }
     int threads_for(int64_t work) const {
         if (work < 2 * work_of_a_thread) return 1;
@@ -42,7 +38,7 @@ struct Rules {
     }
     // A power of two: several tiles for each thread, and no tile beyond a few megabytes.
     int64_t tile_length(int64_t n, int threads) const {
-        int64_t most = std::min(rows_of_a_tile, matrix_in_cache / std::max<int64_t>(n, 1));
+        int64_t most = std::min(rows_of_a_tile, entries_of_a_tile / std::max<int64_t>(n, 1));
         if (threads > 1) most = std::min(most, std::max(n / (4 * threads), LEAST_ROWS));
         return std::max<int64_t>(power_of_two(most + 1) / 2, 8);
     }
@@ -203,132 +199,7 @@ void write_rows(bool adds, Ptr<const T> tile, int64_t width, int64_t first, int6
     write(tile, width, first, rows, diagonal, gram.data(), gram.shape[1]);
 }
 
-// ---- A matrix that fits the cache ----
-// Add the products of counts in each bin below the diagonal of a matrix (n, n), bin by bin.
-template <class Index, class T>
-void add_bins(Alone<const Index> starts, int64_t n_bins, Alone<const Entry<T>> entries, T times, Alone<T> matrix,
-              int64_t n) {
-    for (int64_t b = 0; b < n_bins; b++)
-        for (Index place = starts[b] + 1; place < starts[b + 1]; place++) {
-            const Ptr<T> row = matrix + entries[place].row * n;
-            const T count = entries[place].count * times;
-            for (Index entry = starts[b]; entry < place; entry++)
-                row[entries[entry].row] += count * entries[entry].count;
-        }
-}
-
-// What one thread has added: matrix (n, n) below the diagonal and squares (n,), which do not leave the exact range,
-// and what was moved away before they did.
-template <class Index, class T>
-struct Sum {
-    const int64_t n;
-    const Rules &rules;
-    const Gemm<T> gemm;
-    const int64_t capacity;  // rows of dense
-    Rooms<T> matrix, dense;
-    Rooms<Entry<T>> entries;
-    Rooms<Index> sizes, starts;
-    Rooms<double> squares, diagonal;
-    std::vector<double> moved, moved_diagonal;
-    int64_t n_dense = 0, times = 1;  // popular bins in dense, and how often they count
-
-    Sum(int64_t n_, const Rules &rules_, Gemm<T> gemm_, int64_t most_bins, int64_t most_entries)
-        : n(n_), rules(rules_), gemm(gemm_),
-          capacity(std::max(rules.popular_rows, most_entries / rules.popular_from + 1)),
-          matrix(1, n * n, true), dense(1, capacity * n), entries(1, most_entries + 1), sizes(1, most_bins),
-          starts(1, most_bins + 1), squares(1, n), diagonal(1, n, true) {}
-
-    // Add a share; false if it leaves the exact range by itself.
-    bool add(const Share<Index> &share, double limit) {
-        fill(sizes[0], share.width, Index(0));
-        const Numbers numbers = count_bins(share, n, rules.popular_from, sizes[0], squares[0]);
-        double own = 0.0, together = 0.0;
-        for (int64_t i = 0; i < n; i++) {
-            squares[0][i] *= double(share.copies);
-            own = std::max(own, squares[0][i]), together = std::max(together, diagonal[0][i] + squares[0][i]);
-        }
-        if (own >= limit) return false;
-        if (together >= limit) move();
-        if (n_dense + numbers.popular > capacity || share.copies != times) multiply_popular();
-        times = share.copies;
-        for (int64_t i = 0; i < n; i++) diagonal[0][i] += squares[0][i];
-        place_bins(share, n, rules.popular_from, sizes[0], n_dense, dense[0], Index(0), starts[0], entries[0],
-                   Index(numbers.entries));
-        n_dense += numbers.popular;
-        add_bins<Index, T>(starts[0], numbers.rest, entries[0], T(times), matrix[0], n);
-        return true;
-    }
-
-    void multiply_popular() {
-        for (int64_t first = 0; first < n; first += rules.rows_of_a_tile) {
-            const int64_t last = std::min(first + rules.rows_of_a_tile, n);
-            multiply<T>(gemm, dense[0], n, n_dense, first, last - first, last, T(times), T(1), matrix[0] + first * n,
-                        n);
-        }
-        n_dense = 0;
-    }
-
-    void move() {
-        multiply_popular();
-        moved.resize(size_t(n * n)), moved_diagonal.resize(size_t(n));
-        for (int64_t i = 0; i < n * n; i++) moved[size_t(i)] += matrix[0][i];
-        for (int64_t i = 0; i < n; i++) moved_diagonal[size_t(i)] += diagonal[0][i];
-        fill(matrix[0], n * n, T(0)), fill(diagonal[0], n, 0.0);
-    }
-};
-
-// Each thread adds streams to a matrix of its own, one after the other. Returns whether all of them are exact.
-template <class T, class Index>
-bool sum_streams(const Streams<Index> &streams, const Rules &rules, Gemm<T> gemm, double limit, bool adds,
-                 Out<double, 2> gram, int threads) {
-    const int64_t n = gram.shape[0];
-    const int members = std::min(threads, MOST_MATRICES);
-    const auto shares = shares_of(streams, members);
-    int64_t most_bins = 0, most_entries = 0;
-    for (const auto &share : shares) {
-        most_bins = std::max(most_bins, share.width);
-        most_entries = std::max(most_entries, share.n_entries);
-    }
-    std::vector<std::unique_ptr<Sum<Index, T>>> sums(static_cast<size_t>(members));
-    std::vector<char> fits(size_t(members), 1);
-    share(int64_t(shares.size()), members, [&](int thread, int64_t k) {
-        auto &sum = sums[size_t(thread)];
-        if (!sum) sum = std::make_unique<Sum<Index, T>>(n, rules, gemm, most_bins, most_entries);
-        if (fits[size_t(thread)]) fits[size_t(thread)] = sum->add(shares[size_t(k)], limit);
-    });
-    if (std::find(fits.begin(), fits.end(), 0) != fits.end()) return false;
-    sums.erase(std::remove(sums.begin(), sums.end(), nullptr), sums.end());
-    share(int64_t(sums.size()), members, [&](int, int64_t k) { sums[size_t(k)]->multiply_popular(); });
-    std::vector<double> diagonal(size_t(n), 0.0);
-    bool is_one = sums.size() == 1;
-    for (const auto &sum : sums) {
-        for (int64_t i = 0; i < n; i++) diagonal[size_t(i)] += sum->diagonal[0][i];
-        for (size_t i = 0; i < sum->moved_diagonal.size(); i++) diagonal[i] += sum->moved_diagonal[i];
-        is_one = is_one && sum->moved.empty();
-    }
-    const int64_t length = rules.tile_length(n, threads);
-    const Rooms<double> tiles(threads, is_one ? 0 : length * n);
-    share((n + length - 1) / length, threads, [&](int thread, int64_t k) {
-        const int64_t first = k * length, rows = std::min(length, n - first);
-        const Ptr<const double> on_diagonal = pointer_to<const double>(diagonal.data(), n);
-        if (is_one) {
-            write_rows<T>(adds, sums[0]->matrix[0] + first * n, n, first, rows, on_diagonal, gram);
-            return;
-        }
-        const Ptr<double> tile = tiles[thread];
-        fill(tile, rows * n, 0.0);
-        for (const auto &sum : sums)
-            for (int64_t i = 0; i < rows; i++) {
-                for (int64_t j = 0; j < first + i; j++) tile[i * n + j] += double(sum->matrix[0][(first + i) * n + j]);
-                for (int64_t j = 0; j < first + i && !sum->moved.empty(); j++)
-                    tile[i * n + j] += sum->moved[size_t((first + i) * n + j)];
-            }
-        write_rows<double>(adds, tile, n, first, rows, on_diagonal, gram);
-    });
-    return true;
-}
-
-// ---- A larger matrix ----
+// ---- The matrix ----
 // Its rows are cut into blocks that fit the cache; each block processes all bins. A visit is a bin with entries in a
 // block: the first entry of the bin, and the first entry and end of its entries in the block. With blocks of two rows
 // (0 1 | 2 3) and a bin whose entries 10, 11, 12 belong to the graphs 0, 2, 3:
@@ -341,41 +212,20 @@ struct Visit {
     T times;
 };
 
-// The rest of the bins of all streams: bin b has the entries starts[b] .. starts[b + 1] - 1, and counts times[b]
-// times. Between the bins of two shares is one without entries.
-template <class Index, class T>
-struct Bins {
-    Ptr<const Index> starts;
-    int64_t n_bins;
-    Ptr<const Entry<T>> entries;
-    Ptr<const T> times;
-};
-
-// Bounds of at most so many runs of bins with about equal numbers of entries.
-template <class Index, class T>
-std::vector<int64_t> runs_of(const Bins<Index, T> &bins, int threads) {
-    const Index *const starts = plain(bins.starts, bins.n_bins + 1), *const end = starts + bins.n_bins;
-    const int64_t n_runs = threads > 1 ? PIECES_OF_A_THREAD * threads : 1, n_entries = *end - *starts;
-    std::vector<int64_t> runs{0};
-    for (int64_t k = 1; k < n_runs; k++)
-        runs.push_back(std::lower_bound(starts, end, *starts + Index(n_entries * k / n_runs)) - starts);
-    runs.push_back(bins.n_bins);
-    return runs;
-}
-
-// List the visits of each block of 2^shift rows by some bins, in order; or count them. places (blocks,): the place of
-// the next visit of each block, incremented.
+// List the visits of each block of 2^shift rows by the rest of the bins of a share, in order; or count them. places
+// (blocks,): the place of the next visit of each block, incremented.
 template <bool only_counts, class Index, class T>
-void list_visits(Alone<const Index> starts, Alone<const Entry<T>> entries, Alone<const T> times, int64_t first,
-                 int64_t last, int shift, Alone<int64_t> places, Alone<Visit<Index, T>> visits) {
-    for (int64_t b = first; b < last; b++) {
+void list_visits(Alone<const Index> starts, int64_t n_bins, Alone<const Entry<T>> entries, T times, int shift,
+                 Alone<int64_t> places, Alone<Visit<Index, T>> visits) {
+    for (int64_t b = 0; b < n_bins; b++) {
         const Index begin = starts[b], end = starts[b + 1];
         for (Index entry = begin; entry < end;) {
             const int32_t block = entries[entry].row >> shift;
-            const Index start = entry++;
+            const Index start = entry;
+            entry = entries[end - 1].row >> shift == block ? end : entry + 1;
             while (entry < end && entries[entry].row >> shift == block) entry++;
             const int64_t place = places[block]++;
-            if (!only_counts) visits[place] = Visit<Index, T>{begin, start, entry, times[b]};
+            if (!only_counts) visits[place] = Visit<Index, T>{begin, start, entry, times};
         }
     }
 }
@@ -425,40 +275,35 @@ void fill_matrix(const Counted<Index> &counted, const Rules &rules, Gemm<T> gemm
     const auto columns = offsets(n_shares, [&](size_t k) { return numbers[k].popular; });
     const auto places = offsets(n_shares, [&](size_t k) { return numbers[k].entries; });
     const auto firsts = offsets(n_shares, [&](size_t k) { return numbers[k].rest + 1; });
-    const int64_t n_popular = columns.back(), n_entries = places.back(), n_bins = firsts.back() - 1;
-    const Rooms<T> dense(1, n_popular * n), times(1, n_bins + 1);
+    const int64_t n_popular = columns.back(), n_entries = places.back();
+    const Rooms<T> dense(1, n_popular * n);
     const Rooms<Entry<T>> entries(1, n_entries + APART * int64_t(n_shares));
-    const Rooms<Index> starts(1, n_bins + 1);
-    share(int64_t(n_shares), threads, [&](int, int64_t k) {
-        const size_t s = size_t(k);
-        place_bins<Index, T>(shares[s], n, rules.popular_from, counted.sizes + counted.widths[s], columns[s], dense[0],
-                             Index(places[s]), starts[0] + firsts[s], entries[0], Index(n_entries + APART * k));
-        fill(times[0] + firsts[s], numbers[s].rest + 1, T(shares[s].copies));
-    });
-    const Bins<Index, T> bins{starts[0], n_bins, entries[0], times[0]};
-    const int for_bins = std::min(threads, rules.threads_for(n_entries));
+    const Rooms<Index> starts(1, firsts.back());
 
     threads = std::max(threads, rules.threads_for(n_popular * n / PRODUCTS_OF_A_STEP * n));
     const int64_t length = rules.tile_length(n, threads);
     int shift = 3;  // blocks that fit the cache, parts of tiles
     while (int64_t(2) << shift <= std::min(ENTRIES_IN_CACHE / n, length)) shift++;
     const int64_t n_blocks = ((n - 1) >> shift) + 1;
-    const auto runs = runs_of(bins, for_bins);
-    const int64_t n_runs = int64_t(runs.size()) - 1;
-    std::vector<int64_t> next(size_t(n_runs * n_blocks), 0), bounds(size_t(n_blocks) + 1, 0);
-    const Ptr<int64_t> next_places = pointer_to(next.data(), n_runs * n_blocks);
-    share(n_runs, for_bins, [&](int, int64_t k) {
-        list_visits<true, Index, T>(bins.starts, bins.entries, bins.times, runs[size_t(k)], runs[size_t(k) + 1], shift,
+    std::vector<int64_t> next(n_shares * size_t(n_blocks), 0), bounds(size_t(n_blocks) + 1, 0);
+    const Ptr<int64_t> next_places = pointer_to(next.data(), int64_t(n_shares) * n_blocks);
+    share(int64_t(n_shares), threads, [&](int, int64_t k) {
+        const size_t s = size_t(k);
+        place_bins<Index, T>(shares[s], n, rules.popular_from, counted.sizes + counted.widths[s], columns[s], dense[0],
+                             Index(places[s]), starts[0] + firsts[s], entries[0], Index(n_entries + APART * k));
+        list_visits<true, Index, T>(starts[0] + firsts[s], numbers[s].rest, entries[0], T(shares[s].copies), shift,
                                     next_places + k * n_blocks, nullptr);
     });
     int64_t n_visits = 0;
-    for (int64_t block = 0; block < n_blocks; block++) {  // by block, then by run
-        for (int64_t k = 0; k < n_runs; k++) n_visits += std::exchange(next_places[k * n_blocks + block], n_visits);
+    for (int64_t block = 0; block < n_blocks; block++) {  // by block, then by share
+        for (int64_t k = 0; k < int64_t(n_shares); k++)
+            n_visits += std::exchange(next_places[k * n_blocks + block], n_visits);
         bounds[size_t(block) + 1] = n_visits;
     }
     const Rooms<Visit<Index, T>> visits(1, n_visits);
-    share(n_runs, for_bins, [&](int, int64_t k) {
-        list_visits<false, Index, T>(bins.starts, bins.entries, bins.times, runs[size_t(k)], runs[size_t(k) + 1], shift,
+    share(int64_t(n_shares), threads, [&](int, int64_t k) {
+        const size_t s = size_t(k);
+        list_visits<false, Index, T>(starts[0] + firsts[s], numbers[s].rest, entries[0], T(shares[s].copies), shift,
                                      next_places + k * n_blocks, visits[0]);
     });
 
@@ -477,14 +322,14 @@ void fill_matrix(const Counted<Index> &counted, const Rules &rules, Gemm<T> gemm
         }
         if (kept == 0) fill(tile, rows * last, T(0));
         add_visits<Index, T>(visits[0], bounds[size_t(first >> shift)], bounds[size_t((last - 1) >> shift) + 1],
-                             bins.entries, first, tile, last);
+                             entries[0], first, tile, last);
         write_rows<T>(adds, tile, last, first, rows, pointer_to(counted.diagonal.data(), n), gram);
     });
 }
 
 // gram (n, n) = the sum over streams of copies * Phi Phi^T; or it is added. sgemm and dgemm are those of scipy.
 template <class Index>
-void square_gram(Streams<Index> streams, Rules rules, nb::capsule sgemm, nb::capsule dgemm, bool adds,
+void square_gram(Streams<Index> streams, Rules rules, const nb::capsule &sgemm, const nb::capsule &dgemm, bool adds,
                  Out<double, 2> gram) {
     const int64_t n = gram.shape[0];
     const auto narrow = reinterpret_cast<Gemm<float>>(sgemm.data());
@@ -492,11 +337,6 @@ void square_gram(Streams<Index> streams, Rules rules, nb::capsule sgemm, nb::cap
     int64_t n_entries = 0;
     for (const auto &data : streams.data) n_entries += data.size();
     const int threads = rules.threads_for(n * n / 4 + n_entries);
-    if (n * n <= rules.matrix_in_cache) {
-        if (!sum_streams<float>(streams, rules, narrow, rules.exact_float32, adds, gram, threads))
-            sum_streams<double>(streams, rules, wide, std::numeric_limits<double>::infinity(), adds, gram, threads);
-        return;
-    }
     if (threads > 1 && !adds)  // a number per page: threads that share new pages would clear them twice
         share(n, threads, [&](int, int64_t i) {
             for (int64_t j = 0; j < n; j += 512) gram(i, j) = 0.0;

@@ -30,6 +30,20 @@ struct Taps {
     auto parts() { return std::tie(offsets, group_ptr, weights, stage_ptr, radius); }
 };
 
+// The sum of x[i + shift] over 1, 2, 4 or 8 shifts, added in pairs.
+template <int size>
+inline double sum_of_taps(Alone<const double> x, Alone<const int64_t> shifts, int64_t i) {
+    if constexpr (size == 1)
+        return x[i + shifts[0]];
+    else
+        return sum_of_taps<size / 2>(x, shifts, i) + sum_of_taps<size / 2>(x, shifts + size / 2, i);
+}
+
+template <int size>
+inline void add_group(Alone<const double> x, int64_t n, Alone<const int64_t> shifts, double weight, Alone<double> sums) {
+    for (int64_t i = 0; i < n; i++) sums[i] += weight * sum_of_taps<size>(x, shifts, i);
+}
+
 // y[i] = spread[i] * sum over groups of weight * (sum of x[i + shift] over its taps) + keep[i] * own[i], for n positions;
 // without spread, the sum alone; without keep, no last term. Sums of short pieces stay in the cache.
 WIDE void filter_span(Alone<const double> x, int64_t n, Alone<const int64_t> shifts, Alone<const int64_t> group_ptr,
@@ -37,32 +51,19 @@ WIDE void filter_span(Alone<const double> x, int64_t n, Alone<const int64_t> shi
                       Ptr<const double> own, Alone<double> y) {
     constexpr int64_t PIECE = 256;
     double sums[PIECE];
+    const Ptr<double> all = pointer_to(sums, PIECE);
     for (int64_t start = 0; start < n; start += PIECE) {
         const int64_t length = std::min(PIECE, n - start);
         const Ptr<const double> from = x + start;
         for (int64_t i = 0; i < length; i++) sums[i] = 0.0;
         for (int64_t group = 0; group < n_groups; group++) {
-            const int64_t first = group_ptr[group], size = group_ptr[group + 1] - first;
-            const double weight = weights[group];
-            const Ptr<const double> a = from + shifts[first];
-            if (size == 1) {
-                for (int64_t i = 0; i < length; i++) sums[i] += weight * a[i];
-                continue;
+            const int64_t first = group_ptr[group];
+            switch (group_ptr[group + 1] - first) {
+            case 1: add_group<1>(from, length, shifts + first, weights[group], all); break;
+            case 2: add_group<2>(from, length, shifts + first, weights[group], all); break;
+            case 4: add_group<4>(from, length, shifts + first, weights[group], all); break;
+            default: add_group<8>(from, length, shifts + first, weights[group], all);
             }
-            const Ptr<const double> b = from + shifts[first + 1];
-            if (size == 2) {
-                for (int64_t i = 0; i < length; i++) sums[i] += weight * (a[i] + b[i]);
-                continue;
-            }
-            const Ptr<const double> c = from + shifts[first + 2], d = from + shifts[first + 3];
-            if (size == 4) {
-                for (int64_t i = 0; i < length; i++) sums[i] += weight * ((a[i] + b[i]) + (c[i] + d[i]));
-                continue;
-            }
-            const Ptr<const double> e = from + shifts[first + 4], f = from + shifts[first + 5];
-            const Ptr<const double> g = from + shifts[first + 6], h = from + shifts[first + 7];
-            for (int64_t i = 0; i < length; i++)
-                sums[i] += weight * (((a[i] + b[i]) + (c[i] + d[i])) + ((e[i] + f[i]) + (g[i] + h[i])));
         }
         const Ptr<double> to = y + start;
         if (!spread)
@@ -261,6 +262,6 @@ void convolve_and_hash(Images images, Taps taps, In<Row> rows, In<double, 2> pro
 }  // namespace
 
 void bind_grids(nb::module_ &m) {
-    m.def("step_grids", step_grids);
+    BIND(step_grids);
     BIND_INDEX(convolve_and_hash);
 }

@@ -19,7 +19,6 @@ WIDE void compare_points(Alone<const double> points, int64_t n, int64_t dimensio
 
 // The same for Python: products x y, or squared distances.
 void compare_all(In<double, 2> points, In<double, 2> transposed, bool multiplied, Out<double, 2> out) {
-    nb::gil_scoped_release release;
     const auto compare = [&](auto term) {
         compare_points(points.data(), points.shape[0], points.shape[1], transposed.data(), transposed.shape[1],
                        out.data(), term);
@@ -43,7 +42,6 @@ void add_rows(Alone<const double> values, int64_t m, int64_t first, int64_t last
 // summed first, then added: the bits do not depend on other graphs of the tile. Several rows at a time do not wait for
 // each other's additions.
 void sum_blocks(In<double, 2> values, In<int64_t> ptr, In<int64_t> ptr2, Out<double, 2> out) {
-    nb::gil_scoped_release release;
     constexpr int ROWS = 4;
     const int64_t m = values.shape[1], n_right = ptr2.size() - 1;
     fill(out.data(), out.size(), 0.0);
@@ -66,7 +64,6 @@ void sum_blocks(In<double, 2> values, In<int64_t> ptr, In<int64_t> ptr2, Out<dou
 // u are cleared, far fewer than all.
 void equal_length_sums(In<double, 2> nodes, In<int64_t> ptr, In<int64_t> pair_ptr, In<int64_t> lengths, In<int64_t> ptr2,
                        In<int64_t> pair_ptr2, In<int64_t> lengths2, int64_t most, Out<double, 2> out) {
-    nb::gil_scoped_release release;
     int64_t largest = 1;
     for (int64_t j = 0; j + 1 < ptr2.size(); j++) largest = std::max(largest, ptr2[j + 1] - ptr2[j]);
     const Rooms<double> room(1, (most + 1) * largest, true);
@@ -97,7 +94,7 @@ void equal_length_sums(In<double, 2> nodes, In<int64_t> ptr, In<int64_t> pair_pt
 }  // namespace
 
 void bind_node_kernels(nb::module_ &m) {
-    m.def("compare_points", compare_all);
-    m.def("sum_blocks", sum_blocks);
-    m.def("equal_length_sums", equal_length_sums);
+    bind(m, "compare_points", compare_all);
+    BIND(sum_blocks);
+    BIND(equal_length_sums);
 }

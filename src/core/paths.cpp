@@ -445,10 +445,7 @@ void count_paths(const Paths<Index> &paths, const Graph &graph, In<double> dista
             fill(sums[int(k)], size, 0.0);
             count(begin + k, rooms[thread + k], sums[int(k)]);
         };
-        if (at_once == 1)
-            one(0, 0);
-        else
-            share_released(n_here, threads, one);
+        share(n_here, int(at_once), one);
         for (int64_t k = 0; k < n_here; k++)
             for (int64_t i = 0; i < size; i++) counts[i] += sums[int(k)][i];
     }
@@ -458,7 +455,6 @@ void count_paths(const Paths<Index> &paths, const Graph &graph, In<double> dista
 template <class Index>
 void count_hops(Paths<Index> paths, In<double> distances, int64_t g, In<int64_t> slots, Out<double, 3> counts,
                 int threads) {
-    nb::gil_scoped_release release;
     std::vector<HopRoom> rooms(threads);
     count_paths(paths, Graph(paths, g), distances, slots.data(), counts.shape[0], counts.shape[1], rooms, 0, threads,
                 counts.data());
@@ -512,7 +508,6 @@ template <class Index>
 void list_hops(Paths<Index> paths, In<double> distances, In<int64_t> ids, In<uint64_t> keys, In<int64_t> most,
                In<int64_t> bounds, In<bool> is_shared, In<int64_t> ends, Out<int64_t> codes, Out<double> counts,
                Out<int64_t> lengths, int threads) {
-    nb::gil_scoped_release release;
     std::vector<HopRoom> rooms(threads);
     std::vector<std::vector<double>> matrices(threads);
     std::vector<Labels> labels(threads, Labels(largest_of(paths.graph_ptr), keys.size()));
@@ -543,25 +538,19 @@ void list_hops(Paths<Index> paths, In<double> distances, In<int64_t> ids, In<uin
     };
     for (int64_t k = 0; k < is_shared.size(); k++)
         if (is_shared[k]) one_run(0, k, threads);
-    share_released(is_shared.size(), threads, [&](int thread, int64_t k) {
+    share(is_shared.size(), threads, [&](int thread, int64_t k) {
         if (!is_shared[k]) one_run(thread, k, 1);
     });
-}
-
-template <class Index>
-void bind_for(nb::module_ &m) {
-    m.def("path_distances", path_distances<Index>);
-    m.def("code_triplets", code_triplets<Index>);
-    m.def("label_paths", label_paths<Index>);
-    m.def("count_triplets", count_triplets<Index>);
-    m.def("count_hops", count_hops<Index>);
-    m.def("widest_hops", widest_hops<Index>);
-    m.def("list_hops", list_hops<Index>);
 }
 }  // namespace
 
 void bind_paths(nb::module_ &m) {
     m.attr("FEW_ROOTS") = FEW_ROOTS;
-    bind_for<int32_t>(m);
-    bind_for<int64_t>(m);
+    BIND_INDEX(path_distances);
+    BIND_INDEX(code_triplets);
+    BIND_INDEX(label_paths);
+    m.def("count_triplets", count_triplets<int32_t>), m.def("count_triplets", count_triplets<int64_t>);
+    BIND_INDEX(count_hops);
+    BIND_INDEX(widest_hops);
+    BIND_INDEX(list_hops);
 }

@@ -160,8 +160,8 @@ void scale_rows(Out<double, 2> kernel, In<double> left, In<double> right, int th
 void bind_products(nb::module_ &m) {
     BIND_INDICES(add_products);
     BIND_INDEX(sum_rows);
-    m.def("add_ratios", add_ratios);
-    m.def("make_ratios", make_ratios);
+    BIND(add_ratios);
+    BIND(make_ratios);
     BIND_INDEX(add_stream_ratios);
-    m.def("scale_rows", scale_rows);
+    BIND(scale_rows);
 }

@@ -32,7 +32,6 @@ int64_t first_not(int64_t low, int64_t high, Before &&is_before) {
 template <class Index, class Count>
 void invert_rows(In<Index> indptr, In<Index> columns, In<Count> data, In<int64_t> bins, Out<int64_t> filled,
                  Out<int32_t> graphs, Out<Count> counts) {
-    nb::gil_scoped_release release;
     for (int64_t graph = 0; graph + 1 < indptr.size(); graph++)
         for (Index entry = indptr[graph]; entry < indptr[graph + 1]; entry++) {
             const int64_t place = filled[bins[columns[entry]]]++;
@@ -44,7 +43,6 @@ void invert_rows(In<Index> indptr, In<Index> columns, In<Count> data, In<int64_t
 // lengths[b]: the number of words of bin b beside its dense row. False: a count is not a whole number below 2^32.
 template <class Count>
 bool count_words(In<int64_t> bin_ptr, In<Count> counts, In<bool> is_dense, Out<int64_t> lengths) {
-    nb::gil_scoped_release release;
     for (int64_t b = 0; b < is_dense.size(); b++) {
         int64_t n_words = (bin_ptr[b + 1] - bin_ptr[b]) * (is_dense[b] ? 0 : 1);
         for (int64_t entry = bin_ptr[b]; entry < bin_ptr[b + 1]; entry++) {
@@ -62,7 +60,6 @@ bool count_words(In<int64_t> bin_ptr, In<Count> counts, In<bool> is_dense, Out<i
 template <class Count>
 void pack_postings(In<int64_t> bin_ptr, In<int32_t> graphs, In<Count> counts, In<int64_t> rows, In<int64_t> first,
                    Out<uint8_t, 2> dense, Out<uint32_t> words) {
-    nb::gil_scoped_release release;
     for (int64_t b = 0; b < rows.size(); b++) {
         int64_t place = first[b];
         for (int64_t entry = bin_ptr[b]; entry < bin_ptr[b + 1]; entry++) {
@@ -89,7 +86,6 @@ struct Bins {
 // no graph has the code.
 void find_postings(In<int64_t> codes, In<int64_t> streams, Bins bins, Out<int64_t> first, Out<int64_t> last,
                    Out<int64_t> rows) {
-    nb::gil_scoped_release release;
     const auto place_of = [](int64_t value, In<int64_t> values, int64_t low, int64_t high) {
         const int64_t place = first_not(low, high, [&](int64_t k) { return values[k] < value; });
         return place < high && values[place] == value ? place : -1;
@@ -104,7 +100,6 @@ void find_postings(In<int64_t> codes, In<int64_t> streams, Bins bins, Out<int64_
 
 // scores[g] += count of the query * count of graph g, over packed postings, first[i] .. last[i] - 1 for code i.
 void add_packed(In<int64_t> first, In<int64_t> last, In<double> counts, In<uint32_t> postings, Out<double> scores) {
-    nb::gil_scoped_release release;
     for (int64_t i = 0; i < first.size(); i++) {
         const double count = counts[i];
         for (int64_t place = first[i]; place < last[i]; place++)
@@ -115,7 +110,6 @@ void add_packed(In<int64_t> first, In<int64_t> last, In<double> counts, In<uint3
 // The same over pairs (graph, count).
 template <class Number>
 void add_pairs(In<int64_t> first, In<int64_t> last, In<double> counts, In<Number, 2> postings, Out<double> scores) {
-    nb::gil_scoped_release release;
     for (int64_t i = 0; i < first.size(); i++)
         for (int64_t place = first[i]; place < last[i]; place++)
             scores[int64_t(postings(place, 0))] += counts[i] * double(postings(place, 1));
@@ -129,7 +123,6 @@ WIDE void add_row(Score count, int64_t n, Alone<const uint8_t> row, Alone<Score>
 // The same over dense rows, for graphs from start on; rows[i] < 0: none.
 template <class Score>
 void add_rows(In<int64_t> rows, In<Score> counts, In<uint8_t, 2> dense, int64_t start, Out<Score> scores) {
-    nb::gil_scoped_release release;
     constexpr int64_t BLOCK = 2048;  // graphs whose scores stay in the cache
     for (int64_t first = 0; first < scores.size(); first += BLOCK)
         for (int64_t i = 0; i < rows.size(); i++)
@@ -147,14 +140,12 @@ struct Levels {
 
 // Move the begin of each list to its first graph from ``start`` on.
 void skip_graphs(Out<int64_t> first, In<int64_t> last, In<uint32_t> postings, int64_t start) {
-    nb::gil_scoped_release release;
     for (int64_t i = 0; i < first.size(); i++)
         first[i] = first_not(first[i], last[i], [&](int64_t k) { return graph_of(postings[k]) < start; });
 }
 
 // common[g - start] += 1 for each level of a query that graph g has.
 void count_common(In<int64_t> first, In<int64_t> last, In<uint32_t> postings, int64_t start, Out<uint16_t> common) {
-    nb::gil_scoped_release release;
     for (int64_t i = 0; i < first.size(); i++)
         for (int64_t place = first[i]; place < last[i]; place++) common[graph_of(postings[place]) - start]++;
 }
@@ -188,7 +179,6 @@ WIDE void mark(Bound bound, int64_t rest, double weight, int64_t n, Alone<const 
 template <class Square>
 void mark_possible(In<uint16_t> common, In<Square> squares, int64_t rest, double weight, Bound bound,
                    Out<bool> is_possible) {
-    nb::gil_scoped_release release;
     const auto mark_all = bound.is_ratio ? mark<true, Square> : mark<false, Square>;
     if (bound.least < 0)
         fill(is_possible.data(), is_possible.size(), true);
@@ -216,7 +206,6 @@ void add_list(int64_t n, Alone<const int64_t> places, int64_t first, int64_t las
 // kept come first in places, common and lengths, their numbers of levels. Returns their number.
 int64_t look_up(Out<int64_t> places, Out<int64_t> common, Out<double> lengths, Levels levels, In<uint32_t> postings,
                 In<uint8_t, 2> dense, Bound bound) {
-    nb::gil_scoped_release release;
     const int64_t n_levels = levels.rows.size();
     int64_t n = places.size();
     for (int64_t i = 0;; i++) {
@@ -241,17 +230,17 @@ int64_t look_up(Out<int64_t> places, Out<int64_t> common, Out<double> lengths, L
 }  // namespace
 
 void bind_search(nb::module_ &m) {
-    m.def("invert_rows", invert_rows<int32_t, float>), m.def("invert_rows", invert_rows<int32_t, double>);
-    m.def("invert_rows", invert_rows<int64_t, float>), m.def("invert_rows", invert_rows<int64_t, double>);
+    bind(m, "invert_rows", invert_rows<int32_t, float>), bind(m, "invert_rows", invert_rows<int32_t, double>);
+    bind(m, "invert_rows", invert_rows<int64_t, float>), bind(m, "invert_rows", invert_rows<int64_t, double>);
     BIND_TYPES(count_words, float, double);
     BIND_TYPES(pack_postings, float, double);
-    m.def("find_postings", find_postings);
-    m.def("add_packed", add_packed);
+    BIND(find_postings);
+    BIND(add_packed);
     BIND_TYPES(add_pairs, float, double);
     BIND_TYPES(add_rows, double, uint16_t);
-    m.def("skip_graphs", skip_graphs);
-    m.def("count_common", count_common);
+    BIND(skip_graphs);
+    BIND(count_common);
     BIND_TYPES(mark_possible, uint8_t, uint16_t);
     BIND_TYPES(mark_possible, uint32_t, double);
-    m.def("look_up", look_up);
+    BIND(look_up);
 }

@@ -7,7 +7,6 @@ namespace {
 // ranks: the work is at most m^(3/2) for m edges.
 template <class Index>
 void triangle_counts(In<Index> indptr, In<Index> indices, In<int64_t> rank, Out<int64_t> counts) {
-    nb::gil_scoped_release release;
     const int64_t n = rank.size();
     // row i of above: the neighbors of node i with larger ranks
     std::vector<Index> above, ends{0};
@@ -32,7 +31,6 @@ void triangle_counts(In<Index> indptr, In<Index> indices, In<int64_t> rank, Out<
 // the k-core. Batagelj and Zaversnik (2003): nodes are removed by ascending remaining degree, kept in buckets.
 template <class Index>
 void core_numbers(In<Index> indptr, In<Index> indices, Out<int64_t> cores) {
-    nb::gil_scoped_release release;
     const int64_t n = cores.size();
     int64_t most = 0;
     for (int64_t i = 0; i < n; i++) most = std::max(most, cores[i] = indptr[i + 1] - indptr[i]);
@@ -116,16 +114,10 @@ void return_chances(Walk<Index> forward, Walk<Index> backward, In<int64_t> nodes
         }
     });
 }
-
-template <class Index>
-void bind_for(nb::module_ &m) {
-    m.def("triangle_counts", triangle_counts<Index>);
-    m.def("core_numbers", core_numbers<Index>);
-    m.def("return_chances", return_chances<Index>);
-}
 }  // namespace
 
 void bind_structure(nb::module_ &m) {
-    bind_for<int32_t>(m);
-    bind_for<int64_t>(m);
+    BIND_INDEX(triangle_counts);
+    BIND_INDEX(core_numbers);
+    BIND_INDEX(return_chances);
 }

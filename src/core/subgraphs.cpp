@@ -223,31 +223,34 @@ nb::bytearray count_subgraphs(Wiring<Index> wiring, In<int64_t> ptr, Maybe<Index
     std::vector<std::vector<Found>> found(n_runs);
     std::atomic<int64_t> n_done{0};
     int64_t n_told = 0;  // read and written by thread 0 alone
-    share(n_runs, threads, [&](int thread, int64_t run) {
-        if (!searches[thread])
-            searches[thread].reset(new Search<Index>{
-                wiring, k, width, std::vector<int32_t>(wiring.keys.size(), Search<Index>::CLOSED)});
-        Search<Index> &search = *searches[thread];
-        for (int64_t g = bounds[run]; g < bounds[run + 1]; g++) {
-            const auto node = [&](int64_t i) { return nodes ? nodes[i] : Index(i); };
-            for (int64_t i = ptr[g]; i < ptr[g + 1]; i++) search.position[node(i)] = search.FREE;
-            for (int64_t i = ptr[g]; i < ptr[g + 1]; i++) search.visit(node(i), 0, 0, 0);  // closed afterwards
-            lengths[g] = int64_t(search.met.size());
-            for (const int64_t met : search.met) {
-                auto &kind = search.kinds.kinds[met];
-                const double count = double(std::exchange(kind.count, 0));
-                found[run].push_back({int64_t(kind.code), count, kind.size, kind.symmetries});
+    {
+        nb::gil_scoped_release release;
+        share(n_runs, threads, [&](int thread, int64_t run) {
+            if (!searches[thread])
+                searches[thread].reset(new Search<Index>{
+                    wiring, k, width, std::vector<int32_t>(wiring.keys.size(), Search<Index>::CLOSED)});
+            Search<Index> &search = *searches[thread];
+            for (int64_t g = bounds[run]; g < bounds[run + 1]; g++) {
+                const auto node = [&](int64_t i) { return nodes ? nodes[i] : Index(i); };
+                for (int64_t i = ptr[g]; i < ptr[g + 1]; i++) search.position[node(i)] = search.FREE;
+                for (int64_t i = ptr[g]; i < ptr[g + 1]; i++) search.visit(node(i), 0, 0, 0);  // closed afterwards
+                lengths[g] = int64_t(search.met.size());
+                for (const int64_t met : search.met) {
+                    auto &kind = search.kinds.kinds[met];
+                    const double count = double(std::exchange(kind.count, 0));
+                    found[run].push_back({int64_t(kind.code), count, kind.size, kind.symmetries});
+                }
+                search.met.clear();
             }
-            search.met.clear();
-        }
-        n_done++;
-        if (thread == 0) {
-            nb::gil_scoped_acquire hold;
-            const int64_t done = n_done.load();
-            progress(done - n_told);
-            n_told = done;
-        }
-    });
+            n_done++;
+            if (thread == 0) {
+                nb::gil_scoped_acquire hold;
+                const int64_t done = n_done.load();
+                progress(done - n_told);
+                n_told = done;
+            }
+        });
+    }
     size_t n_found = 0;
     for (const auto &part : found) n_found += part.size();
     nb::bytearray all(nullptr, n_found * sizeof(Found));
@@ -261,5 +264,5 @@ nb::bytearray count_subgraphs(Wiring<Index> wiring, In<int64_t> ptr, Maybe<Index
 }  // namespace
 
 void bind_subgraphs(nb::module_ &m) {
-    BIND_INDEX(count_subgraphs);
+    m.def("count_subgraphs", count_subgraphs<int32_t>), m.def("count_subgraphs", count_subgraphs<int64_t>);
 }

@@ -146,7 +146,7 @@ void bind_threads(nb::module_ &m) {
     pthread_atfork(nullptr, nullptr, [] { pool = new Pool; });  // a forked child has none of the threads
 #endif
     // Which thread ran each piece, after a pause of some microseconds in each; for tests of the pool.
-    m.def("take_pieces", [](Out<int64_t> seats, int64_t pause, int64_t fails_at, int threads) {
+    bind(m, "take_pieces", [](Out<int64_t> seats, int64_t pause, int64_t fails_at, int threads) {
         share(seats.size(), threads, [&](int thread, int64_t k) {
             std::this_thread::sleep_for(std::chrono::microseconds(pause));
             if (k == fails_at) throw std::bad_alloc();

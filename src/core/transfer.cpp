@@ -30,7 +30,6 @@ std::atomic<int64_t> &flag_of(Out<int64_t> flags, int64_t place) {
 
 // Write every step-th number, which makes the system give its page, as long as stop[0] is 0.
 void touch_pages(Out<double> numbers, int64_t step, Out<int64_t> stop) {
-    nb::gil_scoped_release release;
     for (int64_t i = 0; i < numbers.size() && flag_of(stop, 0).load(std::memory_order_acquire) == 0; i += step)
         numbers[i] = 0.0;
 }
@@ -47,7 +46,6 @@ WIDE void copy(Alone<const From> from, int64_t n, Alone<To> to) {
 template <class From, class To>
 void write_chunks(In<From, 2> slots, int64_t worker, int64_t n_workers, int64_t n_chunks, Out<int64_t> ready,
                   Out<int64_t> done, Out<To> flat) {
-    nb::gil_scoped_release release;
     const int64_t n_slots = slots.shape[0], length = slots.shape[1];
     for (int64_t chunk = worker; chunk < n_chunks; chunk += n_workers) {
         const int64_t slot = chunk % n_slots, first = chunk * length;
@@ -62,9 +60,9 @@ void write_chunks(In<From, 2> slots, int64_t worker, int64_t n_workers, int64_t 
 }  // namespace
 
 void bind_transfer(nb::module_ &m) {
-    m.def("cut_packets", cut_packets);
-    m.def("touch_pages", touch_pages);
-    m.def("write_chunks", write_chunks<uint8_t, uint8_t>);  // bytes of numbers of any type
-    m.def("write_chunks", write_chunks<uint16_t, double>);
-    m.def("write_chunks", write_chunks<int32_t, double>);
+    BIND(cut_packets);
+    BIND(touch_pages);
+    bind(m, "write_chunks", write_chunks<uint8_t, uint8_t>);  // bytes of numbers of any type
+    bind(m, "write_chunks", write_chunks<uint16_t, double>);
+    bind(m, "write_chunks", write_chunks<int32_t, double>);
 }

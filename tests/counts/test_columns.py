@@ -62,7 +62,7 @@ def test_counts_are_hashed_like_codes():
     assert (counted != hashed_codes([block], ptr, 100)).nnz == 0
 
 
-@pytest.mark.parametrize("sizes", [[30_000], [1, 29_000, 3, 0, 5], [50] * 600])
+@pytest.mark.parametrize("sizes", [[1, 29_000, 3, 0, 5], [50] * 600])
 @pytest.mark.parametrize("weights", [[1.0, 1.0], [1.0, 0.5]])
 def test_every_cut_gives_the_same_bits(monkeypatch, sizes, weights):
     monkeypatch.setattr(parallel, "STEPS_OF_A_THREAD", 2**10)

@@ -49,16 +49,10 @@ def n_jobs(request, monkeypatch):
     return request.param
 
 
-@pytest.fixture(params=[0, 2**21], ids=["visits", "whole"])
-def in_cache(request, monkeypatch):
-    """A matrix that is larger than the cache, and one that is not."""
-    monkeypatch.setattr(linear, "MATRIX_IN_CACHE", request.param)
-
-
 @pytest.mark.parametrize("largest", [3, 5000], ids=["float32", "float64"])
 @pytest.mark.parametrize("density", [0.02, 0.1, 0.6], ids=["single", "rare", "popular"])
 @pytest.mark.parametrize("n", [1, 70, 150])
-def test_both_ways_to_add_bins(n, density, largest, in_cache, n_jobs, monkeypatch):
+def test_the_sum_over_streams(n, density, largest, n_jobs, monkeypatch):
     """Exact in float32 and not, with and without multiplicities, in several tiles."""
     monkeypatch.setattr(linear, "ROWS_OF_A_TILE", 16)
     parts = [random_counts(n, 300, density, seed, 3) for seed in range(3)]
@@ -72,7 +66,7 @@ def test_both_ways_to_add_bins(n, density, largest, in_cache, n_jobs, monkeypatc
 
 
 @pytest.mark.parametrize("entries", [1, 100])
-def test_batches_are_added(entries, in_cache, n_jobs, monkeypatch):
+def test_batches_are_added(entries, n_jobs, monkeypatch):
     monkeypatch.setattr(linear, "ENTRIES_IN_MEMORY", entries)
     parts = [random_counts(40, 30, 0.2, seed) for seed in range(5)]
     reference = sum(exact(part, part) for part in parts)
@@ -81,9 +75,7 @@ def test_batches_are_added(entries, in_cache, n_jobs, monkeypatch):
 
 
 @pytest.mark.parametrize("largest", [9, 10**6], ids=["float32", "float64"])
-@pytest.mark.parametrize("popular_rows", [1024, 1])
-def test_many_streams(popular_rows, largest, n_jobs, monkeypatch):
-    monkeypatch.setattr(linear, "POPULAR_ROWS", popular_rows)
+def test_many_streams(largest, n_jobs):
     dense = [random_counts(30, k % 7 * 5, 0.1 * (k % 9), k, largest) for k in range(64)]
     parts = list(map(unsorted, dense))
     parts += parts[:3] * 2  # the same matrices count three times
@@ -92,16 +84,6 @@ def test_many_streams(popular_rows, largest, n_jobs, monkeypatch):
         assert np.array_equal(square_gram(parts), reference)
     with workers(n_jobs):
         assert np.array_equal(sums_of_rows(parts, True).sum(axis=0), np.diag(reference))
-
-
-def test_sums_beyond_the_exact_range_are_moved(n_jobs, monkeypatch):
-    """Few streams reach the limit together, none by itself."""
-    dense = [random_counts(30, k % 7 * 5, 0.1 * (k % 9), k) for k in range(64)]
-    limit = 1.0 + max(exact(part, part).max() for part in dense if part.size)
-    monkeypatch.setattr(linear, "EXACT_FLOAT32", limit)
-    reference = sum(exact(part, part) for part in dense)
-    with workers(n_jobs):
-        assert np.array_equal(square_gram(list(map(unsorted, dense))), reference)
 
 
 @pytest.mark.parametrize("weight", [1.0, 1 / 3])

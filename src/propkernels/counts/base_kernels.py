@@ -19,7 +19,6 @@ from propkernels.counts.counters import Counter, StreamCounts
 from propkernels.counts.levels import LevelCounter, levels_of, one_stream_levels
 from propkernels.counts.products import (
     ENTRIES_OF_A_STEP,
-    MATRIX_IN_CACHE,
     add_matrix,
     add_sparse,
     add_stream_ratios,
@@ -29,6 +28,7 @@ from propkernels.counts.products import (
     sums_of_rows,
 )
 
+MATRIX_IN_CACHE = 2**21  # entries of a matrix of few graphs
 MANY_RATIOS = 16  # streams of a ratio kernel whose products take less time than the steps between them
 Matrix = NDArray[np.float64]
 Streams = Sequence[StreamCounts]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,6 @@ from propkernels._utils.parallel import run_threads, stage_pieces, threads_for, 
 from propkernels._utils.randomness import mix
 from propkernels.codes.codes import NO_BIN, CodeStreams
 from propkernels.counts.counters import StreamCounts
-from propkernels.counts.products import Streams
 
 ITEMS_OF_A_PIECE = 2**18  # entries of a piece of work
 
@@ -36,20 +35,19 @@ def join_streams(
     scales : sequence of float, optional
         Factor of the counts of each stream.
     """
-    n, arrays = streams[0].counts.shape[0], Streams.of([stream.counts for stream in streams])
-    indptr, indices, counts, widths = arrays
-    widths = widths if n_bins is None else np.array(n_bins, dtype=np.int64)
-    firsts, factors = offsets(widths), np.array([1.0] * len(streams) if scales is None else scales)
-    threads = threads_for(sum(map(len, indices)))
-    bounds = np.linspace(0, n, stage_pieces(threads) + 1).astype(np.int64)
-    lengths = np.empty(n, dtype=np.int64)
-    _core.count_kept(indptr, indices, widths, bounds, lengths, threads)
-    ends = offsets(lengths)
-    index = index_dtype(int(ends[-1]), int(firsts[-1]))
-    columns, data = np.empty(ends[-1], dtype=index), np.empty(ends[-1])
-    parts = indptr, indices, counts, widths, firsts, factors
-    _core.join_rows(*parts, bounds, ends, columns, data, threads)
-    return rows_of(data, columns, ends.astype(index), (n, int(firsts[-1])))
+    widths = [stream.counts.shape[1] for stream in streams] if n_bins is None else n_bins
+    ends, n_entries = offsets(widths).tolist(), sum(stream.counts.nnz for stream in streams)
+    index = index_dtype(n_entries, ends[-1])
+
+    def entries(number: int) -> Entries:
+        counts, width, first = streams[number].counts, widths[number], ends[number]
+        columns = counts.indices.astype(index) + index(first)
+        if width < counts.shape[1]:
+            columns[counts.indices >= width] = -1
+        values = counts.data if scales is None else counts.data * scales[number]
+        return Entries(counts.indptr, columns[None, :], values)
+
+    return sum_rows(run_threads(entries, range(len(streams)), work=n_entries), ends[-1], 1.0)
 
 
 class Entries(NamedTuple):
@@ -127,53 +125,25 @@ def _block_columns(block: CodeStreams, n_features: int, seen: dict[int, int]) ->
 
 
 def sum_rows(entries: Sequence[Entries], n_features: int, factor: float) -> csr_array:
-    """Return the sum of all entries, times a factor, as one matrix with sorted rows.
-
-    Work is cut into pieces of about equal numbers of entries: runs of rows, or ranges of columns of a long
-    row. Concatenated in order, their entries are the matrix.
-    """
+    """Return the sum of all entries, times a factor, as one matrix with sorted rows."""
     n = len(entries[0].indptr) - 1
     ptr = np.zeros(n + 1, dtype=np.int64)
     for one in entries:
         ptr += one.indptr.astype(np.int64) * len(one.columns)
-    threads = threads_for(int(ptr[-1] - ptr[0]))
-    pieces = _pieces(ptr, n_features, threads)
+    threads, longest = threads_for(int(ptr[-1])), int(np.diff(ptr).max(initial=0))
+    bounds = whole_runs(ptr, max(min(int(ptr[-1]) // stage_pieces(threads), ITEMS_OF_A_PIECE), 2**14))
     sources = tuple(  # of the same types; copies only where they are not
         [np.ascontiguousarray(array, dtype=np.result_type(*arrays)) for array in arrays]
         for arrays in zip(*entries, strict=True)
     )
-    sizes, filled = np.empty((2, len(pieces)), dtype=np.int64)
-    _core.size_pieces(sources, pieces, n_features, sizes, threads)
-    places, rows = offsets(sizes), offsets(pieces[:, 1] - pieces[:, 0])
-    # one array for all pieces, whose pages are fewer than those of many
-    columns, sums = np.empty(places[-1], dtype=entries[0].columns.dtype), np.empty(places[-1])
-    own_lengths, longest = np.empty(rows[-1], dtype=np.int64), int(np.diff(ptr).max(initial=0))
-    room = places, rows, columns, sums, own_lengths, filled
-    _core.sum_pieces(sources, pieces, longest, n_features, *room, threads)
-    lengths = np.zeros(n, dtype=np.int64)
-    for (first, last, _, _), (a, b) in zip(pieces.tolist(), pairwise(rows.tolist()), strict=True):
-        lengths[first:last] += own_lengths[a:b]
+    # one array for all runs, whose pages are fewer than those of many
+    columns, sums = np.empty(ptr[-1], dtype=entries[0].columns.dtype), np.empty(ptr[-1])
+    lengths, places = np.empty(n, dtype=np.int64), ptr[bounds]
+    _core.sum_rows_of(sources, bounds, places, longest, n_features, columns, sums, lengths, threads)
     ends, index = offsets(lengths), index_dtype(int(lengths.sum()), n_features)
     indices, data = np.empty(ends[-1], dtype=index), np.empty(ends[-1])
-    _core.place_pieces(places, columns, sums, offsets(filled), factor, indices, data, threads)
+    _core.place_runs(places, columns, sums, ends[bounds], factor, indices, data, threads)
     return rows_of(data, indices, ends.astype(index), (n, n_features))
-
-
-def _pieces(ptr: NDArray[np.int64], n_features: int, threads: int) -> NDArray[np.int64]:
-    """Return pieces in the order of their entries: rows first .. last - 1, columns low .. high - 1.
-
-    A row that is longer than a piece is cut by columns.
-    """
-    n_items = int(ptr[-1])
-    size = max(min(n_items // stage_pieces(threads), ITEMS_OF_A_PIECE), 2**14)
-    pieces = []
-    for first, last in pairwise(whole_runs(ptr, size).tolist()):
-        n_ranges = 1
-        if threads > 1 and last == first + 1:
-            n_ranges = max(1, min(-(-int(ptr[last] - ptr[first]) // size), n_features, 4 * threads))
-        cuts = [n_features * k // n_ranges for k in range(n_ranges + 1)]
-        pieces += [(first, last, low, high) for low, high in pairwise(cuts)]
-    return np.array(pieces, dtype=np.int64).reshape(-1, 4)
 
 
 def hashed_column(t: int, h: int, codes: NDArray[np.int64], n_features: int) -> NDArray[np.uint64]:

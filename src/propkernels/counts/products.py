@@ -27,10 +27,9 @@ from propkernels._utils.parallel import (
 from propkernels.counts.counters import Counter, StreamCounts, Values
 
 POPULAR = 1 / 8  # share of graphs above which a bin is cheaper in a dense product (measured)
-POPULAR_ROWS = 256  # popular bins of one product of several streams
 EXACT_FLOAT32 = 2.0**24  # whole numbers below it are exact in float32
-MATRIX_IN_CACHE = 2**21  # entries of a matrix to which bins are added in any order (measured)
-ROWS_OF_A_TILE = 256  # most rows of a product, fewer where threads share them
+ENTRIES_OF_A_TILE = 2**21  # most entries and rows of a product, fewer where threads share them
+ROWS_OF_A_TILE = 256
 ENTRIES_OF_A_STEP = 8  # entries that a short loop reads in the time of an elementary step
 ENTRIES_IN_MEMORY = 2**23  # (graph, bin) pairs sorted by bin at a time
 
@@ -56,7 +55,7 @@ def square_gram(parts: Sequence[csr_array], copies: NDArray[np.int64] | None = N
     if n == 0:
         return gram
     popular_from = max(int(POPULAR * n), 1) + 1
-    limits = popular_from, POPULAR_ROWS, EXACT_FLOAT32, MATRIX_IN_CACHE, ROWS_OF_A_TILE
+    limits = popular_from, EXACT_FLOAT32, ENTRIES_OF_A_TILE, ROWS_OF_A_TILE
     rules = *limits, thread_count(), least_work()
     lengths = offsets([part.nnz for part in parts])
     # Threads are those of this package: those of BLAS spin after a product, and delay what is next.
