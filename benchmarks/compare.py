@@ -117,7 +117,7 @@ def checked_out(revision: str) -> Iterator[Path]:
 
 
 def build_core(tree: Path) -> None:
-    """Build the compiled loops of a tree beside its Python files, if it has any."""
+    """Build the compiled loops of a tree among its Python files, if it has any."""
     if (tree / "CMakeLists.txt").exists():
         built = tree / "build" / "installed"
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(built)]

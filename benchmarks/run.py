@@ -264,7 +264,10 @@ def page(kept: dict[str, Any]) -> str:
         ],
     )
     lines += ["", "## Start", "", "Processor seconds of a fresh process, files in the page cache.", ""]
-    lines += [f"- {parts[0]}: {v['processor']:.2f} s" for parts, v in by_kind.get("start", [])]
+    lines += [
+        f"- {parts[0].replace('propkernels --help', '`propkernels --help`')}: {v['processor']:.2f} s"
+        for parts, v in by_kind.get("start", [])
+    ]
     lines += ["", RESULTS.with_name("gpu.md").read_text(encoding="utf-8").strip()]
     lines += ["", "## Measured on", ""]
     lines += [f"- {run}" for run in sorted({_run(v["on"]) for v in kept["rows"].values()})]

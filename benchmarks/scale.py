@@ -190,8 +190,8 @@ def kills(folder: Path, n_graphs: int) -> Iterator[Row]:
     quiet = contents(folder / "quiet")
     yield "parts; workers killed; drivers killed", f"{len(plan)}; {len(killed)}; {drivers}"
     for name, what in (
-        ("killed", "output under kills, beside the undisturbed run without Dask"),
-        ("dask", "undisturbed run with Dask, beside the one without"),
+        ("killed", "output under kills vs. the undisturbed run without Dask"),
+        ("dask", "undisturbed run with Dask vs. the one without"),
     ):
         yield what, "byte-identical" if contents(folder / name) == quiet else "different"
 

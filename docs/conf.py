@@ -119,7 +119,7 @@ copybutton_prompt_is_regexp = True
 
 
 def write_demo(app: Any, error: Exception | None) -> None:
-    """Put the explorer's page of FAMILIES beside the site."""
+    """Put the explorer's page of FAMILIES into the site."""
     if error is None and app.builder.name == "html":
         page = str(Path(app.outdir) / "demo.html")
         command = [sys.executable, "-m", "propkernels.cli", "demo", "--html", page]

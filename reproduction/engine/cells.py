@@ -62,7 +62,7 @@ class Cell:
 
     @property
     def key(self) -> tuple[str, str, int, str]:
-        """What tells records of an experiment apart."""
+        """What distinguishes records of an experiment."""
         return self.row, self.column, self.repeat, hashlib.sha256(self.settings.encode()).hexdigest()[:8]
 
 
@@ -91,7 +91,7 @@ def tree() -> str:
 
 
 def note_measured(path: Path) -> None:
-    """Keep the tree and the day of records that are added to a file, in a file beside it."""
+    """Keep the tree and the day of records that are added to a file, in another file of its folder."""
     known = _measured(path.parent)
     days, day = known.setdefault(path.name, {}), datetime.now(UTC).strftime("%Y-%m-%d")
     if days.get(tree()) != day:

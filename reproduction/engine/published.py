@@ -100,7 +100,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Ours beside the paper's, in percent.
+    """Ours vs. the paper's, in percent.
 
     Attributes
     ----------

@@ -198,9 +198,9 @@ def runtimes(found: Sequence[Summary], measured: Section) -> Section:
             "The paper: yes, faster than all recent efficient kernels at comparable accuracy.",
             *measured.notes,
             f"**That PK is faster than WL {_holds(_faster(measured))} here.**",
-            "Both are compiled here; a step of WL hashes one number per node where PK multiplies a matrix "
-            "with a column "
-            "for each label. Against SP, GH and CSM with the same information, PK is faster in "
+            "Both are compiled here; a step of WL passes one number per node along the edges, and a step "
+            "of PK one for each hash function that is still to come. Against SP, GH and CSM with the same "
+            "information, PK is faster in "
             f"{sum(other > own for other, own in slower)} of {len(slower)} cells.",
         ],
     )

@@ -28,7 +28,7 @@ DOTS_PER_INCH, CORES = 130, 16
 
 
 def write_results(known: Mapping[str, Experiment], store: Store, document: Path) -> None:
-    """Write the document from what the store holds, and its "pictures" and tables ("results") beside it."""
+    """Write the document from what the store holds, and its folders "pictures" and "results" (tables)."""
     found = {name: summaries(known[name].state(store)) for name in TABLES}
     parts = [str(read_package_file("about.toml")["introduction"]["about"])]
     lead = lead_sections(known, store, found)
@@ -64,8 +64,8 @@ def lead_sections(
     seconds = [value.get("seconds", 0.0) for name in known for value in store.values(name)]
     reasons = statistics.reasons(store, (one for each in found.values() for one in each))
     compared = [
-        compared_section("PK and P2K beside the paper", ours, reasons),
-        compared_section("Baselines beside the paper", others, reasons),
+        compared_section("PK and P2K against the paper", ours, reasons),
+        compared_section("Baselines against the paper", others, reasons),
     ]
     return [
         Section(

@@ -1,4 +1,4 @@
-"""Tables that several experiments share: accuracies and runtimes beside the paper's."""
+"""Tables that several experiments share: accuracies and runtimes vs. the paper's."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Summary:
 
     @property
     def comparison(self) -> Comparison | None:
-        """Ours beside the paper's; None where one is missing."""
+        """Ours vs. the paper's; None where one is missing."""
         paper = self.paper
         if not self.folds or paper.accuracy is None or paper.error is None:
             return None

@@ -76,7 +76,7 @@ def jobs(scope: Scope) -> list[Job]:
 
 
 def sections(state: State) -> list[Section]:
-    """Accuracies and runtimes beside the paper's, and the figure of one against the other."""
+    """Accuracies and runtimes vs. the paper's, and the figure of one against the other."""
     found = summaries(state)
     panels = {name: points for name in DRAWN if (points := _points(found, name))}
     figures = {"runtime_accuracy": lambda: draw_runtime_and_accuracy(panels)} if panels else {}

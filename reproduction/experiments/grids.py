@@ -161,7 +161,7 @@ def rbf_kernels(features: Array) -> dict[str, Array]:
 
 
 def sections(state: State) -> list[Section]:
-    """Accuracies and runtimes on the stand-ins, beside the paper's; LABELS comes from the pass of PK."""
+    """Accuracies and runtimes on the stand-ins vs. the paper's; LABELS comes from the pass of PK."""
     found = summaries(state)
     return [
         matrix_section("Grid Graphs: accuracies on stand-ins", found),

@@ -30,7 +30,7 @@ def jobs(scope: Scope) -> list[Job]:
 
 
 def sections(state: State) -> list[Section]:
-    """Accuracies and runtimes beside the paper's."""
+    """Accuracies and runtimes vs. the paper's."""
     found = summaries(state)
     return [
         matrix_section("Labeled Graphs: accuracies", found),

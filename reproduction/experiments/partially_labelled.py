@@ -68,5 +68,5 @@ def jobs(scope: Scope) -> list[Job]:
 
 
 def sections(state: State) -> list[Section]:
-    """Accuracies beside the paper's."""
+    """Accuracies vs. the paper's."""
     return [matrix_section("Partially Labeled Graphs: accuracies", summaries(state))]

@@ -115,7 +115,7 @@ def _row(dataset: str, variant: str, points: Points) -> tuple[str, ...]:
 
 
 def _text_notes(maps: dict[tuple[str, str], Points]) -> list[str]:
-    """Put what the paper's text says about MUTAG beside ours."""
+    """Compare what the paper's text says about MUTAG with ours."""
     if ("MUTAG", "plain") not in maps:
         return []
     plain, normalized = (max(maps["MUTAG", variant].values()) for variant in VARIANTS)

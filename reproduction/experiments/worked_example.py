@@ -49,7 +49,7 @@ def jobs(scope: Scope) -> list[Job]:
 
 
 def sections(state: State) -> list[Section]:
-    """Return the figure, with the contributions beside the paper's."""
+    """Return the figure, with the contributions vs. the paper's."""
     steps = compute()
     paper = numbers_in_text(NAME)
     rows = [(f"t = {t}", str(step.contribution), f"{paper[f't = {t}']:g}") for t, step in enumerate(steps)]

@@ -47,7 +47,7 @@ class Effect:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells effects apart."""
+        """What distinguishes effects."""
         return self.dataset, self.kernel
 
 

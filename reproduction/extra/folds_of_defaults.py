@@ -49,7 +49,7 @@ class FoldResult:
 
     @property
     def key(self) -> Key:
-        """What tells folds apart."""
+        """What distinguishes folds."""
         return self.dataset, self.repeat, self.fold
 
 

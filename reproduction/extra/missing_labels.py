@@ -64,7 +64,7 @@ class Run:
 
     @property
     def key(self) -> tuple[int, int, str, str]:
-        """What tells runs apart."""
+        """What distinguishes runs."""
         return self.draw, self.share, self.dataset, self.rule
 
 

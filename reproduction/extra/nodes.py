@@ -114,7 +114,7 @@ class NodeResult:
 
     @property
     def key(self) -> Key:
-        """What tells results apart."""
+        """What distinguishes results."""
         return self.dataset, self.split, self.seed, self.n_labels, self.method
 
 

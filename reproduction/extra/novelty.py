@@ -75,7 +75,7 @@ class Result:
 
     @property
     def key(self) -> tuple[str, int]:
-        """What tells results apart."""
+        """What distinguishes results."""
         return self.pair, self.repeat
 
 

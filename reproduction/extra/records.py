@@ -21,7 +21,7 @@ class Keyed(Protocol):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What tells records apart."""
+        """What distinguishes records."""
 
 
 Record = TypeVar("Record")

@@ -1,4 +1,4 @@
-"""``python -m reproduction moleculeace``: the default regressor on activity cliffs, beside published methods.
+"""``python -m reproduction moleculeace``: the default regressor on activity cliffs, vs. published methods.
 
     python -m reproduction moleculeace --document docs/measured/moleculeace.md
     python -m reproduction moleculeace --dataset CHEMBL2147_Ki --repeats 1
@@ -89,7 +89,7 @@ class Fit:
 
     @property
     def key(self) -> tuple[str, int]:
-        """What tells fits apart."""
+        """What distinguishes fits."""
         return self.dataset, self.seed
 
 
@@ -188,7 +188,7 @@ def errors_of(fits: Sequence[Fit], baseline: Sequence[Fit], table: Any) -> Error
 
 
 def verdict(errors: Errors) -> str:
-    """Return the means beside those of the best published methods, and the number of targets ahead."""
+    """Return the means vs. those of the best published methods, and the number of targets ahead."""
     lines = []
     for kind, what in (("rmse", "all test molecules"), ("cliff_rmse", "molecules on activity cliffs")):
         ours, theirs = errors[kind][OURS], errors[kind].drop(columns=[OURS, BASELINE])

@@ -104,7 +104,7 @@ class Fold:
 
     @property
     def key(self) -> tuple[str, str, int, str]:
-        """What tells folds apart."""
+        """What distinguishes folds."""
         return self.dataset, self.split, self.fold, self.method
 
 

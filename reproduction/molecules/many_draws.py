@@ -61,7 +61,7 @@ class Draw:
 
     @property
     def key(self) -> tuple[str, int]:
-        """What tells draws apart."""
+        """What distinguishes draws."""
         return self.dataset, self.draw
 
 

@@ -84,7 +84,7 @@ class Fit:
 
     @property
     def key(self) -> tuple[str, bool]:
-        """What tells fits apart."""
+        """What distinguishes fits."""
         return self.dataset, self.descriptors
 
 
@@ -174,7 +174,7 @@ def table_of(fits: Fits) -> str:
 
 
 def verdict(fits: Fits) -> str:
-    """Return the means over the measured sets beside those of ECFP counts, as sentences."""
+    """Return the means over the measured sets vs. those of ECFP counts, as sentences."""
     lines = []
     for flag, what in ((False, "default model"), (True, "with descriptors")):
         gaps = {name: fits[name, flag].score - PUBLISHED[name] for name in PUBLISHED if (name, flag) in fits}

@@ -4,7 +4,7 @@ Who infected whom
 
 Visitors of an exhibition meet. In half of the evenings something spreads from person to person; in the other
 half as many people fall ill, but at times that have nothing to do with whom they met. Without time the
-evenings look alike. With time the model tells them apart, and says which contact mattered.
+evenings look alike. With time the model distinguishes them, and says which contact mattered.
 """
 
 import matplotlib.pyplot as plt
