@@ -18,7 +18,7 @@ import numpy as np
 import propkernels as pk
 from propkernels.propagation import Diffusion
 from reproduction.engine.cells import measured_on
-from reproduction.extra.records import markdown, measure_missing
+from reproduction.extra.records import Record, markdown, measure_missing
 
 SETS: dict[str, int | None] = {"MUTAG": None, "AIDS": 600, "BBBP": 600}  # graphs, drawn at random; None: all
 COSTS, STEPS, SEED = (1.0, 10.0, 100.0), (0, 1, 2, 4), 7
@@ -34,8 +34,10 @@ Kernels with `edge_labels=False` and `edge_labels=True`, nested 10-fold cross-va
 
 
 @dataclass(frozen=True)
-class Effect:
+class Effect(Record):
     """Accuracies of one kernel without and with edge labels, in percent."""
+
+    n_keys = 2
 
     dataset: str
     kernel: str
@@ -44,11 +46,6 @@ class Effect:
     using: float
     error: float
     p: float
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """What distinguishes effects."""
-        return self.dataset, self.kernel
 
 
 def kernels() -> dict[str, Any]:

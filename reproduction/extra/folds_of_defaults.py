@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import propkernels as pk
-from reproduction.extra.records import describe_model, measure_missing
+from reproduction.extra.records import Record, describe_model, measure_missing
 from reproduction.protocols.nested import class_numbers
 
 LABELS_ONLY = "ENZYMES, labels only"
@@ -28,12 +28,14 @@ N_BINS = 15  # of the largest probability
 
 
 @dataclass(frozen=True)
-class FoldResult:
+class FoldResult(Record):
     """One fold: what was chosen, how it did, and how long it took.
 
     ``log_loss`` is the mean over the test graphs. ``sure`` has one entry per bin of the largest probability
     that has graphs: its number, graphs, sum of the probabilities, and how many of the graphs are right.
     """
+
+    n_keys = 3
 
     dataset: str
     repeat: int
@@ -46,11 +48,6 @@ class FoldResult:
     processor_seconds: float
     log_loss: float = float("nan")
     sure: list[list[float]] = field(default_factory=list)
-
-    @property
-    def key(self) -> Key:
-        """What distinguishes folds."""
-        return self.dataset, self.repeat, self.fold
 
 
 @lru_cache(maxsize=1)

@@ -18,7 +18,7 @@ from sklearn.metrics import roc_auc_score
 
 import propkernels as pk
 from reproduction.engine.cells import measured_on
-from reproduction.extra.records import markdown, measure_missing, with_spread
+from reproduction.extra.records import Record, markdown, measure_missing, with_spread
 from reproduction.molecules import sets
 
 SETS, SEEDS, FOREIGN = ("FAMILIES", "BBBP", "BACE"), (101, 102, 103, 104, 105), "FreeSolv"
@@ -37,8 +37,10 @@ tell foreign molecules from the model's own. Mean ± standard deviation over see
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(Record):
     """One model: medians of the largest probability, and how well foreign molecules are recognized."""
+
+    n_keys = 2
 
     dataset: str
     seed: int
@@ -48,11 +50,6 @@ class Result:
     sure: float
     by_probability: float
     by_novelty: float
-
-    @property
-    def key(self) -> tuple[str, int]:
-        """What distinguishes results."""
-        return self.dataset, self.seed
 
 
 def load(name: str) -> tuple[Any, Any]:

@@ -20,7 +20,7 @@ import propkernels as pk
 from propkernels.propagation import LabelImputer
 from reproduction.data.corrupt import hide_labels
 from reproduction.engine.cells import measured_on
-from reproduction.extra.records import markdown, measure_missing
+from reproduction.extra.records import Record, markdown, measure_missing
 
 SETS: dict[str, int | None] = {  # graphs, drawn at random; None: all
     "MUTAG": None,
@@ -53,19 +53,16 @@ and C chosen by leave-one-out on the training part of each fold. Measured {measu
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Record):
     """Accuracy of one rule, in percent, over 5 folds of one draw."""
+
+    n_keys = 4
 
     draw: int
     share: int
     dataset: str
     rule: str
     accuracy: float
-
-    @property
-    def key(self) -> tuple[int, int, str, str]:
-        """What distinguishes runs."""
-        return self.draw, self.share, self.dataset, self.rule
 
 
 @lru_cache(maxsize=1)

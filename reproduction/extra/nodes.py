@@ -32,6 +32,7 @@ import propkernels as pk
 from propkernels.nodes import CoincidingWalkKernel
 from reproduction.engine.cells import measured_on, write_text
 from reproduction.extra.records import (
+    Record,
     chosen_names,
     data_file,
     markdown,
@@ -100,8 +101,10 @@ Key = tuple[str, int, int, int, str]
 
 
 @dataclass(frozen=True)
-class NodeResult:
+class NodeResult(Record):
     """One method on one split of one graph; methods without random numbers have the seed 0."""
+
+    n_keys = 5
 
     dataset: str
     split: int
@@ -111,11 +114,6 @@ class NodeResult:
     score: float
     processor_seconds: float
     chosen: str
-
-    @property
-    def key(self) -> Key:
-        """What distinguishes results."""
-        return self.dataset, self.split, self.seed, self.n_labels, self.method
 
 
 @cache

@@ -27,7 +27,7 @@ from sklearn.metrics import roc_auc_score
 import propkernels as pk
 from reproduction.engine.cells import measured_on, write_text
 from reproduction.extra.novelty_cases import Case, cases
-from reproduction.extra.records import chosen_names, markdown, measure_missing
+from reproduction.extra.records import Record, chosen_names, markdown, measure_missing
 
 DEFAULT, FIVE, CONSTANT = "nearest graph", "five nearest", "constant label"
 SHOWN = (DEFAULT, CONSTANT)  # on the page; the others are within two points in the mean
@@ -65,18 +65,15 @@ represented by 400 graphs at most, drawn at random once. One fit and its scores 
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(Record):
     """One split of one pair: the area under the ROC curve of each method, and the seconds of the default."""
+
+    n_keys = 2
 
     pair: str
     repeat: int
     areas: dict[str, float]
     seconds: float
-
-    @property
-    def key(self) -> tuple[str, int]:
-        """What distinguishes results."""
-        return self.pair, self.repeat
 
 
 def split(normal: Any, other: Any, repeat: int) -> tuple[Any, Any, Any]:

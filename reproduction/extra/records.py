@@ -6,9 +6,9 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -16,19 +16,22 @@ from joblib import Parallel, delayed
 from reproduction.engine.cells import note_measured
 
 
-class Keyed(Protocol):
-    """A dataclass that knows what was measured."""
+@dataclass(frozen=True)
+class Record:
+    """What was measured, in the first ``n_keys`` fields, and what came out."""
+
+    n_keys: ClassVar[int]
 
     @property
     def key(self) -> tuple[Any, ...]:
         """What distinguishes records."""
+        return tuple(getattr(self, one.name) for one in fields(self)[: self.n_keys])
 
 
-Record = TypeVar("Record")
-KeyedRecord = TypeVar("KeyedRecord", bound=Keyed)
+Kind = TypeVar("Kind", bound=Record)
 
 
-def load_records(path: Path, kind: type[Record]) -> list[Record]:
+def load_records(path: Path, kind: type[Kind]) -> list[Kind]:
     """Read the records that earlier runs have kept; none without a file."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return [kind(**json.loads(line)) for line in lines]
@@ -44,11 +47,11 @@ def keep_records(records: Iterable[Any], path: Path) -> None:
 
 def measure_missing(
     path: Path,
-    kind: type[KeyedRecord],
+    kind: type[Kind],
     keys: Iterable[tuple[Any, ...]],
-    measure: Callable[..., KeyedRecord],
+    measure: Callable[..., Kind],
     n_jobs: int = 1,
-) -> list[KeyedRecord]:
+) -> list[Kind]:
     """Return all records of a file, after measuring what it lacks: a stopped run continues where it stopped.
 
     Parameters

@@ -25,7 +25,7 @@ from sklearn.svm import SVR
 import propkernels as pk
 from reproduction.drawings import draw_strips
 from reproduction.engine.cells import measured_on, write_text
-from reproduction.extra.records import chosen_names, describe_model, markdown, measure_missing
+from reproduction.extra.records import Record, chosen_names, describe_model, markdown, measure_missing
 from reproduction.molecules.sets import read_table
 
 ARCHIVE = "moleculeace.zip"
@@ -65,7 +65,7 @@ instead of bits and a radial kernel are most of the lead over the published meth
 
 
 @dataclass(frozen=True)
-class Fit:
+class Fit(Record):
     """Errors of the default model on the test part of one target.
 
     Attributes
@@ -80,17 +80,14 @@ class Fit:
         Kernel and settings.
     """
 
+    n_keys = 2
+
     dataset: str
     seed: int
     rmse: float
     cliff_rmse: float
     seconds: float
     chosen: str
-
-    @property
-    def key(self) -> tuple[str, int]:
-        """What distinguishes fits."""
-        return self.dataset, self.seed
 
 
 def published() -> Any:

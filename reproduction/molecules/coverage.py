@@ -25,7 +25,7 @@ from scipy.stats import binom, norm
 
 import propkernels as pk
 from reproduction.engine.cells import measured_on, write_text
-from reproduction.extra.records import chosen_names, markdown, measure_missing
+from reproduction.extra.records import Record, chosen_names, markdown, measure_missing
 from reproduction.molecules import activity_cliffs, many_draws, sets
 
 COVERAGE = 0.9
@@ -75,7 +75,7 @@ forest has 100 trees on counts of ECFP in MAPIE's `CrossConformalRegressor` (CV+
 
 
 @dataclass(frozen=True)
-class Fold:
+class Fold(Record):
     """Coverage on the test molecules of one fold.
 
     Attributes
@@ -92,6 +92,8 @@ class Fold:
         Processor seconds.
     """
 
+    n_keys = 4
+
     dataset: str
     split: str
     fold: int
@@ -101,11 +103,6 @@ class Fold:
     width: float
     empty: int
     seconds: float
-
-    @property
-    def key(self) -> tuple[str, str, int, str]:
-        """What distinguishes folds."""
-        return self.dataset, self.split, self.fold, self.method
 
 
 @lru_cache(maxsize=1)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import propkernels as pk
-from reproduction.extra.records import markdown, measure_missing, with_error
+from reproduction.extra.records import Record, markdown, measure_missing, with_error
 from reproduction.molecules import sets
 
 GRAPHS = ("MUTAG", "COX2", "ENZYMES", "MSRC_9", "FAMILIES")
@@ -36,7 +36,7 @@ graphs allow. Measured {measured}.
 
 
 @dataclass(frozen=True)
-class Draw:
+class Draw(Record):
     """Coverage of one draw.
 
     Attributes
@@ -52,17 +52,14 @@ class Draw:
         Processor seconds.
     """
 
+    n_keys = 2
+
     dataset: str
     draw: int
     tested: int
     covered: int
     width: float
     seconds: float
-
-    @property
-    def key(self) -> tuple[str, int]:
-        """What distinguishes draws."""
-        return self.dataset, self.draw
 
 
 def measure(name: str, draw: int, load: Load, coverage: float) -> Draw:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from sklearn.metrics import roc_auc_score
 
 import propkernels as pk
 from reproduction.engine.cells import measured_on, write_text
-from reproduction.extra.records import chosen_names, describe_model, markdown, measure_missing
+from reproduction.extra.records import Record, chosen_names, describe_model, markdown, measure_missing
 from reproduction.molecules import sets
 
 TRAINING, VALIDATION = 0.8, 0.9  # shares of the molecules at which the parts end
@@ -57,12 +58,14 @@ became least squares, which was decided on other sets.
 
 
 @dataclass(frozen=True)
-class Fit:
+class Fit(Record):
     """Score of the default model on the test part of one set.
 
     Attributes
     ----------
     dataset : str
+    descriptors : bool
+        Whether the model also read descriptors of whole molecules.
     score : float
         ROC-AUC in percent.
     sizes : list of int
@@ -71,21 +74,16 @@ class Fit:
         Processor seconds of fit and predictions, from molecules.
     chosen : str
         Kernel and settings.
-    descriptors : bool
-        Whether the model also read descriptors of whole molecules.
     """
 
+    n_keys = 2
+
     dataset: str
+    descriptors: bool
     score: float
     sizes: list[int]
     seconds: float
     chosen: str
-    descriptors: bool = False
-
-    @property
-    def key(self) -> tuple[str, bool]:
-        """What distinguishes fits."""
-        return self.dataset, self.descriptors
 
 
 def scaffold_split(groups: Sequence[int]) -> tuple[Indices, Indices, Indices]:
@@ -128,7 +126,7 @@ def mean_area(target: NDArray[np.float64], scores: NDArray[np.float64]) -> float
     return 100 * float(np.mean([roc_auc_score(*task) for task in known if len(np.unique(task[0])) == 2]))
 
 
-Fits = dict[tuple[str, bool], Fit]  # by set, and whether with descriptors
+Fits = dict[tuple[Any, ...], Fit]  # by set, and whether with descriptors
 
 
 def measure(name: str, descriptors: bool) -> Fit:
@@ -144,7 +142,7 @@ def measure(name: str, descriptors: bool) -> Fit:
     took = process_time() - start
     value = mean_area(data.target[test], decisions.reshape(len(test), -1))
     sizes = [len(part) for part in parts]
-    return Fit(name, round(value, 2), sizes, round(took, 1), describe_model(model), descriptors)
+    return Fit(name, descriptors, round(value, 2), sizes, round(took, 1), describe_model(model))
 
 
 def run(names: Sequence[str], folder: Path, document: Path) -> str:
