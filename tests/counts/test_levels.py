@@ -12,8 +12,7 @@ from propkernels.counts.base_kernels import Intersection
 from propkernels.counts.counters import StreamCounts
 from propkernels.counts.levels import _levels_in, level_codes, level_numbers, levels_of
 from propkernels.explain.decisions import explain_rule
-from propkernels.explain.members import FoldedMember
-from propkernels.explain.rule import Rule, dual_members
+from propkernels.explain.rule import FoldedMember, Rule, dual_members
 from propkernels.kernels import LabelHistogram, LabelHistogramFeatures, ShortestPathFeatures
 from propkernels.propagation import GaussianMixtures
 

@@ -11,8 +11,7 @@ from sklearn.base import clone
 
 import propkernels as pk
 from propkernels.explain.decisions import DecisionLayout, compare_decisions, explain_rule
-from propkernels.explain.members import Counted, RatioMember
-from propkernels.explain.rule import Rule, dual_members
+from propkernels.explain.rule import Counted, RatioMember, Rule, dual_members
 from propkernels.kernels import GraphHopper, LabelHistogram, SubgraphMatching
 
 SEED = 5

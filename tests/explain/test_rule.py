@@ -5,8 +5,7 @@ import pytest
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.explain.members import Counted
-from propkernels.explain.rule import Rule, dual_members, mean_rule, merged_vocabularies, same_codes
+from propkernels.explain.rule import Counted, Rule, dual_members, mean_rule, merged_vocabularies, same_codes
 from propkernels.kernels import LabelHistogram
 
 DATA = pk.datasets.make_molecules(40, random_state=0, mean_nodes=9)

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.explain.members import FoldedMember, KernelMember
+from propkernels.explain.rule import FoldedMember, KernelMember
 
 
 @pytest.fixture(scope="module")

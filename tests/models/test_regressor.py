@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.explain.members import FoldedMember
+from propkernels.explain.rule import FoldedMember
 
 QUICK = {"t_max": [0, 2], "C": [1, 10, 100], "random_state": 0}
 

@@ -22,8 +22,7 @@ from propkernels.counts.counters import StreamCounts
 from propkernels.counts.entries import split_by_node
 from propkernels.counts.products import inverse_length
 from propkernels.explain.explanation import Explanation
-from propkernels.explain.members import WeightedBins
-from propkernels.explain.rule import Rule
+from propkernels.explain.rule import Rule, WeightedBins
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Graphs
 from propkernels.kernels.count_features import CountFeatures

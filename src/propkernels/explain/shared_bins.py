@@ -20,7 +20,7 @@ from propkernels.convert.check import check_graphs
 from propkernels.counts.bins import bin_text
 from propkernels.counts.counters import Occurrences
 from propkernels.counts.products import inverse_length
-from propkernels.explain.members import SharedBins
+from propkernels.explain.rule import SharedBins
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import OneGraph
 from propkernels.graphs.labels import LabelColumn

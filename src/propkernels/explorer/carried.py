@@ -17,8 +17,7 @@ from scipy.sparse import csr_array
 from propkernels.codes.codes import NO_BIN
 from propkernels.counts.counters import StreamCounts, after_known, count_codes
 from propkernels.counts.entries import Vocabulary
-from propkernels.explain.members import FoldedMember, GraphMember, RatioMember
-from propkernels.explain.rule import Rule
+from propkernels.explain.rule import FoldedMember, GraphMember, RatioMember, Rule
 from propkernels.explorer.page_codes import NotLive, code_function, words
 from propkernels.graphs.database import GraphDatabase
 

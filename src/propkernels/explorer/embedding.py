@@ -18,7 +18,7 @@ from propkernels.counts.base_kernels import BaseKernel, resolve_base_kernel
 from propkernels.counts.counters import StreamCounts
 from propkernels.counts.levels import levels_of
 from propkernels.counts.products import inverse_length
-from propkernels.explain.members import RatioMember
+from propkernels.explain.rule import RatioMember
 from propkernels.explorer.carried import CarriedRule, PageBins
 from propkernels.search.nearest import largest
 

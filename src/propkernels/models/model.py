@@ -26,8 +26,7 @@ from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.decisions import explain_rule, strongest_bins
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.find_counterfactuals import find_counterfactuals
-from propkernels.explain.members import Counted, self_similarities
-from propkernels.explain.rule import Rule
+from propkernels.explain.rule import Counted, Rule, self_similarities
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Graphs
 from propkernels.graphs.labels import LabelColumn

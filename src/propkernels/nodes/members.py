@@ -13,7 +13,7 @@ from scipy.sparse import csr_array, hstack, issparse
 
 from propkernels._utils.arrays import sum_in_order
 from propkernels._utils.stored import NOT_FINITE, require
-from propkernels.explain.members import Member
+from propkernels.explain.rule import Member
 from propkernels.models.least_squares import Linear
 from propkernels.nodes.spreading import TargetHops
 from propkernels.nodes.views import Block, Rows, Sheet, View

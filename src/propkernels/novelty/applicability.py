@@ -16,8 +16,7 @@ from propkernels._utils.randomness import label_keys
 from propkernels.codes.codes import NO_BIN
 from propkernels.counts.counters import Coder, Occurrences, add_column, looked_up, stack_columns
 from propkernels.counts.entries import Vocabulary
-from propkernels.explain.members import Counted
-from propkernels.explain.rule import Rule
+from propkernels.explain.rule import Counted, Rule
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.propagation.initial import UNKNOWN
