@@ -8,15 +8,7 @@ from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
 from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
-from propkernels.models.cross_validation import (
-    FoldClassifier,
-    Recorder,
-    _is_regression,
-    column_mean,
-    evaluate,
-    resolve_scorer,
-    score_model,
-)
+from propkernels.models.cross_validation import _is_regression, evaluate, resolve_metric, score_model
 from propkernels.models.evaluation_result import Choice
 from propkernels.models.folds import draw_seeds, split
 
@@ -208,20 +200,6 @@ def test_bad_values(arguments, kind, message):
         evaluate(**{"graphs": DATA, "model": KERNEL} | arguments)
 
 
-def test_columns_are_scored_on_the_graphs_with_an_entry():
-    truth = np.array([[0.0, 1.0], [1.0, np.nan], [1.0, 1.0]])
-    sizes = {}
-
-    def score(column, observed):
-        sizes[column] = observed.tolist()
-        return float(len(observed))
-
-    assert column_mean(score, truth, False) == 2.5
-    assert sizes == {0: [0, 1, 2], 1: [0, 2]}
-    assert column_mean(score, truth, True) == 3.0  # column 1 has a single value
-    assert np.isnan(column_mean(score, truth[:, 1:], True))
-
-
 COUNTS = pk.PropagationFeatures(t_max=1, n_features=64, random_state=0)
 
 
@@ -260,18 +238,14 @@ def test_scores_of_several_columns_are_means_of_their_own():
         ("accuracy", predicted, accuracy_score),
     ):
         expected = [score(truth[known], guess[known, k]) for k, (known, truth) in enumerate(columns)]
-        found = score_model(resolve_scorer(name, True), model, DATA.graphs, labels)
+        scorer = resolve_metric(name, True, False)[1]
+        found = score_model(scorer, model, DATA.graphs, labels, predicted)
         assert found == pytest.approx(np.mean(expected))
+        one_value = np.column_stack([labels[:, 0], np.where(labels[:, 1] == 1, 1.0, np.nan)])
+        assert score_model(scorer, model, DATA.graphs, one_value, predicted) == pytest.approx(expected[0])
+        assert np.isnan(score_model(scorer, model, DATA.graphs, one_value[:, 1:], predicted[:, 1:]))
     model = pk.PropagationRegressor(kernel=pk.WeisfeilerLehman(t_max=1), C=1).fit(DATA.graphs, numbers)
     guess, known = model.predict(DATA.graphs), ~np.isnan(numbers)
     expected = [r2_score(numbers[known[:, k], k], guess[known[:, k], k]) for k in range(2)]
-    found = score_model(resolve_scorer("r2", False), model, DATA.graphs, numbers)
+    found = score_model(resolve_metric("r2", False, False)[1], model, DATA.graphs, numbers, guess)
     assert found == pytest.approx(np.mean(expected))
-
-
-def test_recorded_predictions_give_the_confusion_matrix():
-    recorder = Recorder(resolve_scorer("accuracy", True))
-    truth, predicted = np.array([0, 0, 1, 2]), np.array([0, 1, 1, 0])
-    fold = FoldClassifier(np.arange(3), np.zeros((4, 3)), predicted)
-    assert recorder(fold, np.arange(4), truth) == 0.5
-    assert recorder.confusion(3).tolist() == [[1, 1, 0], [0, 1, 0], [1, 0, 0]]

@@ -671,7 +671,7 @@ def merged_bins(parts: Sequence[WeightedBins]) -> list[WeightedBins]:
         stream, codes, weights = columns
         keys, place = np.unique(np.stack([stream, codes]), axis=1, return_inverse=True)
         sums = np.asarray(np.bincount(place.ravel(), weights), dtype=np.float64)
-        merged.append(WeightedBins(group[0].counter, *keys, sums))
+        merged.append(WeightedBins(group[0].counter, keys[0], keys[1], sums))
     return merged
 
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.metrics import check_scoring, get_scorer_names
+from sklearn.metrics import check_scoring, confusion_matrix, get_scorer_names
 from sklearn.pipeline import Pipeline
 
 from propkernels._utils.cells import are_classes, has_fractions
@@ -142,7 +142,10 @@ def evaluate(
     numbers = check_groups(known.take(groups), len(values))
     is_stratified = is_classes and values.ndim == 1
     cv = default_folds(values, numbers, is_stratified) if cv is None else check_folds(cv, "cv")
-    _check_number(cv, values, numbers, is_stratified)
+    most, what = _most_folds(values, numbers, is_stratified, np.max)
+    if isinstance(cv, int) and cv > most:
+        limit = "the size of the largest class" if what == "class" else f"the number of {what}"
+        raise ValueError(f"cv must be at most {most}, {limit}; got {cv}")
     metric, scorer = resolve_metric(scoring, is_classes, cv == LEAVE_ONE_OUT and groups is None)
     seeds = draw_seeds(random_state, n_repeats)
     splits = [split(values, cv, numbers, is_stratified, seed.outer) for seed in seeds]
@@ -158,8 +161,13 @@ def evaluate(
         ]
     confusion = None
     if is_stratified:
-        n_classes = len(np.unique(values))
-        confusion = np.sum([fold.recorder.confusion(n_classes) for run in runs for fold in run], axis=0)
+        numbers_of_classes = np.unique(values)
+        counts = [
+            confusion_matrix(values[test], one.predicted, labels=numbers_of_classes)
+            for run, folds in zip(runs, splits, strict=True)
+            for one, (_, test) in zip(run, folds, strict=True)
+        ]
+        confusion = np.sum(counts, axis=0)
     return Evaluation(
         data=str(getattr(data, "name", "graphs")),
         kernel=type(fitted if model is None else model).__name__,
@@ -180,7 +188,7 @@ class _FoldResult(NamedTuple):
     score: float
     choice: Choice
     seconds: float
-    recorder: Recorder
+    predicted: NDArray[Any]
 
 
 def _run(
@@ -198,12 +206,13 @@ def _run(
         train, test = fold
         start = perf_counter()
         fitted = redrawn(model, seeds.kernel).fit(_taken(graphs, train), values[train])
-        seconds, recorder = perf_counter() - start, Recorder(scorer)
-        score = score_model(recorder, fitted, _taken(graphs, test), values[test])
+        seconds, new = perf_counter() - start, _taken(graphs, test)
+        predicted = np.asarray(fitted.predict(new))
+        score = score_model(scorer, fitted, new, values[test], predicted)
         tell(1)
         last = fitted[-1] if isinstance(fitted, Pipeline) else fitted
         choice = Choice(getattr(last, "t_max_", None), float(getattr(last, "C_", np.nan)))
-        return _FoldResult(score, choice, seconds, recorder)
+        return _FoldResult(score, choice, seconds, predicted)
 
     return run_threads(one, folds, uses_blas=True)
 
@@ -235,31 +244,21 @@ def _protocol(cv: Any, has_groups: bool, is_stratified: bool) -> str:
     return f"{'stratified ' if is_stratified else ''}{cv}-fold" + (" by groups" if has_groups else "")
 
 
-def _check_number(cv: Any, target: NDArray[Any], groups: Any, is_stratified: bool) -> None:
-    """Raise if there are more folds than graphs of the largest class, graphs or groups."""
-    if groups is not None:
-        most, limit = len(np.unique(groups)), "the number of groups"
-    elif is_stratified:
-        most, limit = int(np.bincount(target).max()), "the size of the largest class"
-    else:
-        most, limit = len(target), "the number of graphs"
-    if isinstance(cv, int) and cv > most:
-        raise ValueError(f"cv must be at most {most}, {limit}; got {cv}")
-
-
 def default_folds(target: NDArray[Any], groups: Any, is_classification: bool) -> int:
     """Return 10 folds, or the size of the smallest class (or number of groups or graphs); at least 2."""
-    if groups is not None:
-        most, what = len(np.unique(groups)), "there are {} groups"
-    elif is_classification:
-        most, what = int(np.bincount(target).min()), "the smallest class has {} graphs"
-    else:
-        most, what = len(target), "there are {} graphs"
+    most, what = _most_folds(target, groups, is_classification, np.min)
     n_folds = max(2, min(DEFAULT_FOLDS, most))
     if n_folds < DEFAULT_FOLDS:
-        reason = what.format(most)
+        reason = f"the smallest class has {most} graphs" if what == "class" else f"there are {most} {what}"
         warnings.warn(f"{n_folds} folds instead of {DEFAULT_FOLDS}: {reason}", UserWarning, stacklevel=3)
     return n_folds
+
+
+def _most_folds(target: NDArray[Any], groups: Any, is_stratified: bool, of_sizes: Any) -> tuple[int, str]:
+    """Return the number of groups, the smallest or largest size of a class, or the number of graphs."""
+    if groups is not None:
+        return len(np.unique(groups)), "groups"
+    return (int(of_sizes(np.bincount(target))), "class") if is_stratified else (len(target), "graphs")
 
 
 def split_digest(splits: Sequence[Sequence[tuple[Indices, Indices]]]) -> str:
@@ -311,75 +310,6 @@ def _is_regression(model: Any, target: Any) -> bool:
     return has_fractions(values) or (bool(np.isfinite(values).all()) and not are_classes(values.astype(int)))
 
 
-class _AnyClassifier(ClassifierMixin, BaseEstimator):
-    """Placeholder classifier for scikit-learn's check of a scorer."""
-
-    def fit(self, X: Any, y: Any) -> Any:
-        return self
-
-
-class _AnyRegressor(RegressorMixin, BaseEstimator):
-    """Placeholder regressor for scikit-learn's check of a scorer."""
-
-    def fit(self, X: Any, y: Any) -> Any:
-        return self
-
-
-def resolve_scorer(scoring: Any, is_classification: bool) -> Scorer | None:
-    """Return the scorer of a name; a function ``scorer(estimator, X, y)`` and None are returned unchanged.
-
-    Examples
-    --------
-    >>> resolve_scorer("roc_auc", True) is not None, resolve_scorer(None, True)
-    (True, None)
-    """
-    if scoring is None:
-        return None
-    if isinstance(scoring, str) and scoring not in get_scorer_names():
-        examples = "accuracy, balanced_accuracy, f1, roc_auc, average_precision; r2, neg_mean_absolute_error"
-        raise ValueError(f"scoring {scoring!r} is not a scorer of scikit-learn, such as {examples}")
-    if not isinstance(scoring, str) and not callable(scoring):
-        raise TypeError(f"scoring must be the name of a scorer or a function, got {shown(scoring)}")
-    scorer: Scorer = check_scoring(_AnyClassifier() if is_classification else _AnyRegressor(), scoring)
-    return scorer
-
-
-class FoldClassifier(ClassifierMixin, BaseEstimator):
-    """Classifier with given scores; X holds positions of rows.
-
-    Parameters
-    ----------
-    classes : ndarray
-    scores : ndarray of shape (n,) or (n, classes)
-        Values of ``decision_function``.
-    predicted : ndarray of shape (n,)
-        Predicted classes.
-    """
-
-    def __init__(self, classes: NDArray[Any], scores: Matrix, predicted: NDArray[Any]) -> None:
-        self.classes, self.scores, self.predicted = classes, scores, predicted
-        self.classes_ = classes
-
-    def fit(self, X: Any, y: Any) -> Any:
-        """Return self."""
-        return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the predicted classes."""
-        return self.predicted[X]
-
-    def decision_function(self, X: Any) -> Matrix:
-        """Return the scores."""
-        return self.scores[X]
-
-    def predict_proba(self, X: Any) -> Matrix:
-        """Return the logistic or softmax function of the scores, without calibration."""
-        scores = self.scores[X]
-        if scores.ndim == 1:
-            return np.column_stack([1 - expit(scores), expit(scores)])
-        return np.asarray(softmax(scores, axis=1))
-
-
 class FoldRegressor(RegressorMixin, BaseEstimator):
     """Regressor with given predictions; X holds positions of rows."""
 
@@ -395,17 +325,23 @@ class FoldRegressor(RegressorMixin, BaseEstimator):
         return self.predicted[X]
 
 
-def column_mean(score: Callable[[int, NDArray[np.int64]], float], truth: Matrix, needs_two: bool) -> float:
-    """Return the mean score of the columns of a target, each over the graphs with an entry.
+class FoldClassifier(ClassifierMixin, FoldRegressor):
+    """Classifier of two classes with given predictions and values of ``decision_function``."""
 
-    With ``needs_two``, columns with fewer than two different values are left out.
-    """
-    scores = []
-    for column in range(truth.shape[1]):
-        observed = np.flatnonzero(~np.isnan(truth[:, column]))
-        if len(np.unique(truth[observed, column])) >= (2 if needs_two else 1):
-            scores.append(score(column, observed))
-    return float(np.mean(scores)) if scores else float("nan")
+    classes_ = np.array([0, 1])
+
+    def __init__(self, predicted: NDArray[Any], scores: Matrix | None = None) -> None:
+        super().__init__(predicted)
+        self.scores = scores
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the scores."""
+        return np.asarray(self.scores)[X]
+
+    def predict_proba(self, X: Any) -> Matrix:
+        """Return the logistic function of the scores, without calibration."""
+        chances = expit(self.decision_function(X))
+        return np.column_stack([1 - chances, chances])
 
 
 def resolve_metric(scoring: Any, is_classification: bool, leaves_one_out: bool) -> tuple[str, Scorer]:
@@ -422,56 +358,35 @@ def resolve_metric(scoring: Any, is_classification: bool, leaves_one_out: bool) 
         scoring = "accuracy" if is_classification else ABSOLUTE if leaves_one_out else "r2"
     if leaves_one_out and scoring == "r2":
         raise ValueError(f'scoring="r2" needs more than one graph per fold; "{ABSOLUTE}" does not')
-    scorer = resolve_scorer(scoring, is_classification)
-    assert scorer is not None
+    if isinstance(scoring, str) and scoring not in get_scorer_names():
+        examples = "accuracy, balanced_accuracy, f1, roc_auc, average_precision; r2, neg_mean_absolute_error"
+        raise ValueError(f"scoring {scoring!r} is not a scorer of scikit-learn, such as {examples}")
+    if not isinstance(scoring, str) and not callable(scoring):
+        raise TypeError(f"scoring must be the name of a scorer or a function, got {shown(scoring)}")
+    fold = FoldClassifier if is_classification else FoldRegressor
+    scorer: Scorer = check_scoring(fold(np.zeros(0)), scoring)
     return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score"), scorer
 
 
-class Recorder:
-    """Scorer that also stores true and predicted values.
-
-    Parameters
-    ----------
-    scorer : callable
-        ``scorer(estimator, X, y)``.
-    """
-
-    def __init__(self, scorer: Scorer) -> None:
-        self.scorer = scorer
-        self.pairs: list[tuple[NDArray[Any], NDArray[Any]]] = []
-
-    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
-        """Return the score, and store the predictions."""
-        self.pairs.append((np.asarray(y), np.asarray(estimator.predict(X))))
-        return float(self.scorer(estimator, X, y))
-
-    def confusion(self, n_classes: int) -> NDArray[np.int64]:
-        """Return the confusion matrix: true classes 0, 1, ... by row, predicted classes by column."""
-        counts = np.zeros((n_classes, n_classes), dtype=np.int64)
-        for truth, predicted in self.pairs:
-            np.add.at(counts, (truth.astype(np.int64), predicted.astype(np.int64)), 1)
-        return counts
-
-
-def score_model(scorer: Scorer, model: Any, graphs: Any, truth: NDArray[Any]) -> float:
+def score_model(
+    scorer: Scorer, model: Any, graphs: Any, truth: NDArray[Any], predicted: NDArray[Any]
+) -> float:
     """Return the score of a fitted model on test graphs; with several targets, the mean over columns.
 
     A column is scored on the graphs with an entry; columns of labels need positive and negative graphs.
     """
     if truth.ndim == 1:
         return float(scorer(model, graphs, truth))
-    predicted = np.asarray(model.predict(graphs))
-    if not hasattr(model, "classes_"):
-
-        def number(column: int, known: NDArray[np.int64]) -> float:
-            fold = FoldRegressor(predicted[known, column])
-            return float(scorer(fold, np.arange(len(known)), truth[known, column]))
-
-        return column_mean(number, truth, False)
-    scores = model.decision_function(graphs) if hasattr(model, "decision_function") else predicted
-
-    def label(column: int, known: NDArray[np.int64]) -> float:
-        fold = FoldClassifier(np.array([0, 1]), scores[known, column], predicted[known, column].astype(int))
-        return float(scorer(fold, np.arange(len(known)), truth[known, column].astype(int)))
-
-    return column_mean(label, truth, True)
+    is_class, scores = hasattr(model, "classes_"), []
+    decided = model.decision_function(graphs) if hasattr(model, "decision_function") else predicted
+    for column, values in enumerate(truth.T):
+        known = np.flatnonzero(~np.isnan(values))
+        if len(np.unique(values[known])) > is_class:
+            fold, own = FoldRegressor(predicted[known, column]), values[known]
+            if is_class:
+                fold, own = (
+                    FoldClassifier(fold.predicted.astype(int), decided[known, column]),
+                    own.astype(int),
+                )
+            scores.append(scorer(fold, np.arange(len(known)), own))
+    return float(np.mean(scores)) if scores else float("nan")

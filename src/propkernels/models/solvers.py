@@ -44,6 +44,7 @@ ROWS_AT_ONCE = 4096  # graphs whose products are summed at a time
 JITTER = 1e-4  # of k(z, z): equal landmarks, and kernel values rounded to 24 bits
 BIAS = 1.0  # variance of the intercept, in units of the kernel's mean diagonal: counts have no constant
 TINY_JITTER = 1e-8  # added to a kernel matrix of mean diagonal 1, so that its Cholesky factor exists
+MOST_STEPS, CONVERGED = 100, 1e-10  # of Newton's method: steps, and the last gain of the log likelihood
 QUADRATURE = 64  # points of the mean of a logistic function
 
 
@@ -409,17 +410,27 @@ class Posterior:
 def fit_classes(kernel: Matrix, column: Values, cost: float, weights: Values | None) -> Coefficients:
     """Return Gaussian process classification (Laplace approximation) of one class against the rest.
 
-    C is the variance of the latent function in units of the kernel's mean diagonal.
+    C is the variance of the latent function in units of the kernel's mean diagonal. Newton's method finds the
+    mode of the latent function (Rasmussen and Williams, Algorithm 3.1).
     """
-    from sklearn.gaussian_process import GaussianProcessClassifier
-
-    scaled = cost * (kernel + BIAS)
-    scaled += TINY_JITTER * max(float(scaled.diagonal().mean()), 1.0) * np.eye(len(kernel))
-    machine = GaussianProcessClassifier(index_kernel(scaled), optimizer=None)
-    process = machine.fit(np.arange(len(kernel))[:, None], column > 0).base_estimator_
-    dual = cost * (process.y_train_ - process.pi_)
-    roots = np.sqrt(cost) * process.W_sr_
-    return Coefficients(dual, BIAS * dual.sum(), Posterior(roots[None], process.L_[None], cost, 0.0))
+    covariance, n = cost * (kernel + BIAS), len(kernel)
+    covariance.flat[:: n + 1] += TINY_JITTER * max(float(covariance.diagonal().mean()), 1.0)
+    truth, latent, likelihood = np.asarray(column > 0, dtype=np.float64), np.zeros(n), -np.inf
+    for _ in range(MOST_STEPS):
+        chances = expit(latent)
+        roots = np.sqrt(chances * (1 - chances))
+        scaled = roots[:, None] * covariance
+        factor = cholesky(np.eye(n) + scaled * roots, lower=True)
+        sides = chances * (1 - chances) * latent + (truth - chances)
+        dual = sides - roots * cho_solve((factor, True), scaled @ sides)
+        latent, before = covariance @ dual, likelihood
+        certainty = np.log1p(np.exp(-(truth * 2 - 1) * latent)).sum() + np.log(factor.diagonal()).sum()
+        likelihood = float(-0.5 * dual @ latent - certainty)
+        if likelihood - before < CONVERGED:
+            break
+    dual = cost * (truth - chances)
+    posterior = Posterior((np.sqrt(cost) * roots)[None], factor[None], cost, 0.0)
+    return Coefficients(dual, BIAS * dual.sum(), posterior)
 
 
 def fit_numbers(kernel: Matrix, column: Values, cost: float, weights: Values | None) -> Coefficients:
@@ -427,39 +438,12 @@ def fit_numbers(kernel: Matrix, column: Values, cost: float, weights: Values | N
 
     The amplitude maximizes the likelihood, in closed form.
     """
-    from sklearn.gaussian_process import GaussianProcessRegressor
-
-    noise, n = 1 / cost, len(kernel)
-    process = GaussianProcessRegressor(index_kernel(kernel + BIAS), alpha=noise + TINY_JITTER, optimizer=None)
-    process.fit(np.arange(n)[:, None], column)
-    dual = process.alpha_.ravel()
-    posterior = Posterior(np.ones((1, n)), process.L_[None], float(column @ dual) / n, noise)
+    system, noise, n = kernel + BIAS, 1 / cost, len(kernel)
+    system.flat[:: n + 1] += noise + TINY_JITTER
+    factor = cholesky(system, lower=True)
+    dual = np.asarray(cho_solve((factor, True), column))
+    posterior = Posterior(np.ones((1, n)), factor[None], float(column @ dual) / n, noise)
     return Coefficients(dual, BIAS * dual.sum(), posterior)
-
-
-def index_kernel(matrix: Matrix) -> Any:
-    """Return a scikit-learn kernel whose inputs are positions in a kernel matrix."""
-    from sklearn.gaussian_process.kernels import Kernel
-
-    class IndexKernel(Kernel):
-        def __init__(self, matrix: Any) -> None:
-            self.matrix = matrix
-
-        def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
-            rows = X[:, 0]
-            values = self.matrix[np.ix_(rows, rows if Y is None else Y[:, 0])]
-            return (values, np.empty((*values.shape, 0))) if eval_gradient else values
-
-        def diag(self, X: Any) -> Any:
-            return self.matrix.diagonal()[X[:, 0]].copy()
-
-        def is_stationary(self) -> bool:
-            return False
-
-        def __sklearn_clone__(self) -> Any:
-            return self  # immutable, and a copy would double the memory
-
-    return IndexKernel(matrix)
 
 
 def mean_sigmoid(means: Matrix, variances: Matrix) -> Matrix:
