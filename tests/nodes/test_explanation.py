@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels.nodes.choosing import Candidate, Choice
-from propkernels.nodes.contributions import Tally, WalksFrom, weights_along
+from propkernels.nodes.contributions import Tallies, Tally, weights_along
 from propkernels.nodes.inputs import learn_inputs
 from propkernels.nodes.members import RadialMember, Scaling
 from propkernels.nodes.spreading import Known, return_chances_of, target_hops
@@ -159,6 +159,6 @@ def test_features_of_one_node_are_those_of_all(block, directed):
     nodes = np.arange(given.n_nodes)
     reference = sheet.at(nodes, [block]).block(block, nodes, hops)
     reference = reference.toarray() if hasattr(reference, "toarray") else reference
-    walks = WalksFrom(sheet, known)
+    walks = Tallies(sheet, known)
     computed = np.vstack([walks.block(block, int(v)) for v in nodes])
     np.testing.assert_allclose(computed, reference, rtol=0, atol=1e-12)

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.nodes.contributions import WalksFrom
+from propkernels.nodes.contributions import Tallies
 from propkernels.nodes.members import NodeRule
 from propkernels.nodes.spreading import Known
 from propkernels.nodes.views import SOURCES, Sheet, default_views
@@ -231,7 +231,7 @@ def test_blocks_of_all_views_have_the_widths_that_are_checked(maker):
     sheet, n_targets = Sheet(model.graph_, model._inputs), model._targets.shape[1]
     blocks = {b for view in default_views(model._inputs, 20, 2, n_targets) for b in view.blocks}
     assert {block.source for block in blocks} == set(SOURCES)
-    walks = WalksFrom(sheet, Known(model._targets, model.nodes_))
+    walks = Tallies(sheet, Known(model._targets, model.nodes_))
     for block in blocks:
         assert walks.block(block, 4).shape == (1, block.width(model._inputs, n_targets))
 

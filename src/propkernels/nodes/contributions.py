@@ -13,8 +13,9 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,22 +58,85 @@ class Tally:
         self.by_column[key] = self.by_column.get(key, 0.0) + columns
 
 
-class WalksFrom:
-    """Rows e_v T^t of walks that begin at single nodes, and the features that they give.
+class Piece(NamedTuple):
+    """What some nodes bring to columns of a block, seen from one node, after a number of steps.
 
-    The features equal those of :class:`Rows`, which propagates the columns of all nodes, up to rounding.
+    Attributes
+    ----------
+    step : int
+    nodes : ndarray of int64
+    values : ndarray or sparse array, (nodes, names)
+        Their sum over nodes is the part of the features.
+    columns : slice
+        The columns of the block.
+    lift : ndarray, (names, columns), or None
+        Projection of attributes on directions; None: names are columns.
+    constant : ndarray, (columns,)
+        What no node brings.
+    """
+
+    step: int
+    nodes: Indices
+    values: Any
+    columns: slice
+    lift: Matrix | None = None
+    constant: Any = 0.0
+
+
+class Tallies:
+    """Contributions to decisions about nodes of one graph, from rows e_v T^t of walks that begin at a node.
+
+    Features of one node are sums of pieces, and equal those of :class:`Rows`, which propagates the columns of
+    all nodes, up to rounding.
 
     Parameters
     ----------
     sheet : Sheet
-    known : Known or None
+    known : Known
     """
 
-    def __init__(self, sheet: Sheet, known: Known | None) -> None:
+    def __init__(self, sheet: Sheet, known: Known) -> None:
         self.sheet, self.known = sheet, known
         self._steps: dict[str, csr_array] = {}
 
-    def matrix(self, walk: str) -> csr_array:
+    def of(self, node: int, rule: NodeRule, weights: Matrix) -> Tally:
+        """Return the contributions to a rule's decisions times weights."""
+        tally = Tally(intercept=float(rule.intercepts @ weights))
+        for member in rule.members:
+            found = [list(self.pieces(block, node)) for block in member.blocks]
+            if isinstance(member, LinearMember):
+                own = [w @ weights for w in member.weights]
+            else:
+                assert isinstance(member, RadialMember)
+                both = zip(member.blocks, found, strict=True)
+                own, start = weights_along(member, [self._sum(*pair) for pair in both], weights)
+                tally.intercept += start
+            for block, pieces, part in zip(member.blocks, found, own, strict=True):
+                for piece in pieces:
+                    share = part[piece.columns]
+                    tally.intercept += float(np.sum(piece.constant * share))
+                    share = share if piece.lift is None else piece.lift @ share
+                    values, columns = np.asarray(piece.values @ share), _total(piece) * share
+                    columns = columns.sum(keepdims=True) if block.source == "codes" else columns
+                    tally.add(block.source, piece.step, piece.nodes, values, columns, self._n_nodes)
+        return tally
+
+    def block(self, block: Block, node: int) -> Matrix:
+        """Return the features of a block at one node, (1, columns)."""
+        return self._sum(block, self.pieces(block, node))
+
+    def _sum(self, block: Block, pieces: Iterable[Piece]) -> Matrix:
+        found = np.zeros((1, block.width(self.sheet.inputs, self.known.targets.shape[1])))
+        for piece in pieces:
+            total = _total(piece)
+            found[0, piece.columns] += (total if piece.lift is None else total @ piece.lift) + piece.constant
+        return found
+
+    @property
+    def _n_nodes(self) -> int:
+        return self.sheet.graphs.n_nodes
+
+    def _matrix(self, walk: str) -> csr_array:
         """Return the matrix of one step."""
         if walk not in self._steps:
             operator = self.sheet.walks.operator(walk)
@@ -80,152 +144,67 @@ class WalksFrom:
             self._steps[walk] = csr_array(scaled + diags_array(operator.keep))
         return self._steps[walk]
 
-    def rows(self, walk: str, node: int, last: int) -> list[csr_array]:
-        """Return e_v T^t for t = 0..last, sparse."""
-        rows = [csr_array((np.ones(1), ([0], [node])), shape=(1, self.sheet.graphs.n_nodes))]
-        for _ in range(last):
-            rows.append(csr_array(rows[-1] @ self.matrix(walk)))
-        return rows
-
-    def block(self, block: Block, node: int) -> Matrix:
-        """Return the features of a block at one node, (1, columns)."""
+    def pieces(self, block: Block, node: int) -> Iterator[Piece]:
+        """Yield what nodes bring to the features of a block at one node."""
         if block.source == "codes":
-            found = np.zeros((1, self.sheet.inputs.n_codes))
-            np.add.at(found[0], self.sheet.code_columns(node)[0], self.sheet.code_value)
-            return found
-        if block.source == "targets":
-            return self._targets(block, node)
+            columns, steps = self.sheet.code_columns(node)
+            for t in np.unique(steps).tolist():
+                values = np.zeros((1, self.sheet.inputs.n_codes))
+                np.add.at(values[0], columns[steps == t], self.sheet.code_value)
+                yield Piece(t, np.array([node]), values, slice(None))
+            return
+        rows = [csr_array((np.ones(1), ([0], [node])), shape=(1, self._n_nodes))]
+        for _ in range(1 if block.source == "crossed" else block.last):
+            rows.append(csr_array(rows[-1] @ self._matrix(block.walk)))
         if block.source == "crossed":
-            return self._crossed(node)
-        if block.summed:
-            total = self.summed(block, node)
-            return total * reciprocal(np.linalg.norm(total, axis=1))[:, None]
-        columns = self.sheet.columns(block.source)
-        return np.hstack([_dense(row @ columns) for row in self.rows(block.walk, node, block.last)])
+            yield from self._crossed(node, rows[1])
+        elif block.source == "targets":
+            for t, row in enumerate(rows[1:]):
+                yield self._targets(node, t, row)
+        else:
+            yield from self._moved(block, rows)
 
-    def summed(self, block: Block, node: int) -> Matrix:
-        """Return the sum of steps at one node, before it is divided by its norm."""
-        rows = self.rows(block.walk, node, block.last)
-        return _dense(sum(rows[1:], rows[0]) @ self.sheet.columns(block.source))
+    def _moved(self, block: Block, rows: Sequence[csr_array]) -> Iterator[Piece]:
+        """Yield what nodes bring to propagated attributes or positional statistics."""
+        sheet, inputs, scale = self.sheet, self.sheet.inputs.attributes, 1.0
+        columns, lift = sheet.columns(block.source), None
+        width = columns.shape[1]
+        if block.summed:  # rows are divided by their norm
+            total = sum(rows[1:], rows[0]) @ columns
+            scale = reciprocal(np.linalg.norm(total.toarray() if issparse(total) else total, axis=1))[0]
+        if block.source == "attributes" and inputs is not None and inputs.directions is not None:
+            columns, lift = sheet.full_attributes, inputs.directions
+        for t, row in enumerate(rows):
+            first = 0 if block.summed else t * width
+            values = diags_array(scale * row.data) @ columns[row.indices]
+            yield Piece(t, row.indices, values, slice(first, first + width), lift)
 
-    def scale(self, block: Block, node: int) -> float:
-        """Return the factor of the row of a summed block, 1 / norm; 1 for steps side by side."""
-        if not block.summed:
-            return 1.0
-        return float(reciprocal(np.linalg.norm(self.summed(block, node), axis=1))[0])
-
-    def _targets(self, block: Block, node: int) -> Matrix:
-        """Return shares and masses of known targets at t = 1, 2, ...; see :func:`target_hops`."""
-        assert self.known is not None
-        marked, middle = self.known.marked(self.sheet.graphs.n_nodes), self.known.targets.mean(axis=0)
-        parts = []
-        for row in self.rows("row", node, block.last)[1:]:
-            found = np.asarray(row @ marked)[0] - row[0, node] * marked[node]
-            mass = max(found[-1], 0.0)
-            parts.append(np.append((found[:-1] + RARE * middle) / (mass + RARE), mass))
-        return np.concatenate(parts)[None]
-
-    def _crossed(self, node: int) -> Matrix:
-        """Return targets two steps away times attributes in between; see :func:`crossed_targets`."""
-        assert self.known is not None
-        between = self.sheet.between([Block("crossed")])
-        assert between is not None
-        marked = self.known.marked(len(between))
-        marked[node] = 0.0  # the way back brings nothing
-        step = self.rows("row", node, 1)[1]
-        around = np.asarray(self.matrix("row")[step.indices] @ marked)
-        return ((step.data[:, None] * between[step.indices]).T @ around).reshape(1, -1)
-
-
-class Tallies(WalksFrom):
-    """Contributions to decisions about nodes of one graph."""
-
-    def of(self, node: int, rule: NodeRule, weights: Matrix) -> Tally:
-        """Return the contributions to a rule's decisions times weights."""
-        tally = Tally(intercept=float(rule.intercepts @ weights))
-        adders = {"targets": self._add_targets, "crossed": self._add_crossed, "codes": self._add_codes}
-        for member in rule.members:
-            if isinstance(member, LinearMember):
-                own = [w @ weights for w in member.weights]
-            else:
-                assert isinstance(member, RadialMember)
-                parts = [self.block(block, node) for block in member.blocks]
-                own, start = weights_along(member, parts, weights)
-                tally.intercept += start
-            for block, part in zip(member.blocks, own, strict=True):
-                adders.get(block.source, self._add_moved)(tally, node, block, part)
-        return tally
-
-    def _add_moved(self, tally: Tally, node: int, block: Block, weights: Matrix) -> None:
-        """Add the contributions of propagated attributes or positional statistics."""
-        sheet, source = self.sheet, block.source
-        columns, n = sheet.columns(source), sheet.graphs.n_nodes
-        per_step = [weights] * (block.last + 1) if block.summed else np.split(weights, block.last + 1)
-        scale = self.scale(block, node)
-        for t, walk in enumerate(self.rows(block.walk, node, block.last)):
-            nodes, chances = walk.indices, scale * walk.data
-            here = columns[nodes]
-            values = chances * np.asarray(here @ per_step[t])
-            tally.add(source, t, nodes, values, self._column_values(source, nodes, chances, per_step[t]), n)
-
-    def _column_values(self, source: str, nodes: Indices, chances: Matrix, weights: Matrix) -> Matrix:
-        """Return the contribution of each attribute or statistic, before any projection on directions."""
-        inputs = self.sheet.inputs.attributes
-        if source == "structure" or inputs is None or inputs.directions is None:
-            return np.asarray(chances @ self.sheet.columns(source)[nodes]).ravel() * weights
-        full = self.sheet.full_attributes[nodes]
-        return np.asarray(chances @ full).ravel() * (inputs.directions @ weights)
-
-    def _add_targets(self, tally: Tally, node: int, block: Block, weights: Matrix) -> None:
-        """Add the contributions of known targets other than the node's own."""
-        known, n = self.known, self.sheet.graphs.n_nodes
-        assert known is not None
-        width = known.targets.shape[1]
-        place = np.full(n, -1)
+    def _targets(self, node: int, t: int, row: csr_array) -> Piece:
+        """Return shares and masses of known targets but the node's own; see :func:`target_hops`."""
+        known, width = self.known, self.known.targets.shape[1] + 1
+        place = np.full(self._n_nodes, -1)
         place[known.nodes] = np.arange(len(known.nodes))
-        middle = known.targets.mean(axis=0)
-        steps = self.rows("row", node, block.last)[1:]
-        for t, (walk, piece) in enumerate(zip(steps, np.split(weights, len(steps)), strict=True)):
-            others = (place[walk.indices] >= 0) & (walk.indices != node)
-            nodes, chances = walk.indices[others], walk.data[others]
-            total = chances.sum() + RARE
-            shares = known.targets[place[nodes]] * chances[:, None] / total
-            values = shares @ piece[:width] + chances * piece[width]
-            columns = np.append(shares.sum(axis=0) * piece[:width], chances.sum() * piece[width])
-            tally.add("targets", t + 1, nodes, values, columns, n)
-            tally.intercept += float(RARE * middle @ piece[:width] / total)
+        others = (place[row.indices] >= 0) & (row.indices != node)
+        nodes, chances = row.indices[others], row.data[others, None]
+        total = chances.sum() + RARE
+        values = np.hstack([known.targets[place[nodes]] * chances / total, chances])
+        constant = np.append(RARE * known.targets.mean(axis=0) / total, 0.0)
+        return Piece(t + 1, nodes, values, slice(t * width, (t + 1) * width), None, constant)
 
-    def _add_crossed(self, tally: Tally, node: int, block: Block, weights: Matrix) -> None:
-        """Add the contributions of known targets two steps away, by the attribute of the node in between."""
-        known, between = self.known, self.sheet.between([block])
-        assert known is not None
+    def _crossed(self, node: int, step: csr_array) -> Iterator[Piece]:
+        """Yield targets two steps away times an attribute in between; see :func:`crossed_targets`."""
+        between, marked = self.sheet.between([Block("crossed")]), self.known.marked(self._n_nodes)
         assert between is not None
-        n, width = self.sheet.graphs.n_nodes, known.targets.shape[1]
-        marked, step = known.marked(n), self.rows("row", node, 1)[1]
-        totals = np.zeros(n)
-        columns = np.zeros(width + 1)
-        for j, piece in enumerate(np.split(weights, between.shape[1])):
-            passed = csr_array(
-                (step.data * between[step.indices, j], step.indices, step.indptr), shape=step.shape
-            )
-            chances = np.asarray((passed @ self.matrix("row")).toarray()).ravel()
-            chances[node] = 0.0
-            totals += chances * (marked @ piece)
-            columns += (chances @ marked) * piece
-        nodes = np.flatnonzero(totals)
-        tally.add("crossed", 2, nodes, totals[nodes], columns, n)
-
-    def _add_codes(self, tally: Tally, node: int, block: Block, weights: Matrix) -> None:
-        """Add the contribution of the codes of a node's neighborhood, by step."""
-        sheet = self.sheet
-        columns, steps = sheet.code_columns(node)
-        for t in np.unique(steps).tolist():
-            value = np.array([weights[columns[steps == t]].sum() * sheet.code_value])
-            tally.add("codes", t, np.array([node]), value, value, sheet.graphs.n_nodes)
+        marked[node], width = 0.0, marked.shape[1]  # the way back brings nothing
+        for j, attribute in enumerate(between.T):
+            passed = csr_array((step.data * attribute[step.indices], step.indices, step.indptr), step.shape)
+            row = csr_array(passed @ self._matrix("row"))
+            values = row.data[:, None] * marked[row.indices]
+            yield Piece(2, row.indices, values, slice(j * width, (j + 1) * width))
 
 
-def _dense(row: Any) -> Matrix:
-    return np.asarray(row.toarray() if issparse(row) else row)
+def _total(piece: Piece) -> Matrix:
+    return np.asarray(piece.values.sum(axis=0)).ravel()
 
 
 def weights_along(member: RadialMember, parts: list[Any], weights: Matrix) -> tuple[list[Matrix], float]:
@@ -242,7 +221,8 @@ def weights_along(member: RadialMember, parts: list[Any], weights: Matrix) -> tu
     combined, scaling = member.weights @ weights, member.scaling
     end = np.asarray(scaling.apply(parts))[0]
     start = -scaling.middle / scaling.unit
-    first, last = (float(_values(member, point[None])[0] @ combined) for point in (start, end))
+    both = radial(np.stack([start, end]), member.landmarks, member.gamma) @ combined
+    first, last = both.tolist()
     pieces, slopes = 1, _mean_gradient(member, start, end, combined, 1)
     while (
         abs(slopes @ (end - start) - (last - first)) > CLOSE * max(abs(last - first), 1.0)
@@ -254,16 +234,12 @@ def weights_along(member: RadialMember, parts: list[Any], weights: Matrix) -> tu
     return np.split(slopes / scaling.unit, cuts), first
 
 
-def _values(member: RadialMember, rows: Matrix) -> Matrix:
-    return radial(rows, member.landmarks, member.gamma)
-
-
 def _mean_gradient(member: RadialMember, start: Matrix, end: Matrix, weights: Matrix, pieces: int) -> Matrix:
     """Return the mean gradient of the weighted decision along the path, by quadrature."""
     nodes, shares = np.polynomial.legendre.leggauss(POINTS)
     places = ((nodes + 1) / 2 + np.arange(pieces)[:, None]).ravel() / pieces
     heights = np.tile(shares / 2, pieces) / pieces
     rows = start + places[:, None] * (end - start)
-    pull = _values(member, rows) * weights * heights[:, None]  # (points, landmarks)
+    pull = radial(rows, member.landmarks, member.gamma) * weights * heights[:, None]  # (points, landmarks)
     total = pull.sum(axis=0) @ member.landmarks - pull.sum(axis=1) @ rows
     return np.asarray(2 * member.gamma * total)
