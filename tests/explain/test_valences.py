@@ -52,12 +52,14 @@ def test_labels_of_from_smiles_are_enough(model):
     assert None not in model.counterfactuals(bare[0], n=3).smiles
     symbols = pk.from_smiles(["CCO"], node_labels="symbol", edge_labels=False)
     symbols.sources = None
-    assert model.counterfactuals(symbols[0], n=3).smiles == [None] * 3
+    with pytest.warns(pk.models.ForeignGraphsWarning, match="such as 'C', 'O'"):
+        assert model.counterfactuals(symbols[0], n=3).smiles == [None] * 3
 
 
 def test_atoms_have_room_for_their_bonds(model):
     mol = chem.MolFromSmiles("FC(F)(F)O")
-    found = model.counterfactuals(mol, n=50, max_edits=1, allowed=["add_leaf", "relabel"])
+    with pytest.warns(pk.models.ForeignGraphsWarning, match="such as"):
+        found = model.counterfactuals(mol, n=50, max_edits=1, allowed=["add_leaf", "relabel"])
     on_carbon = [e for edits in found.edits for e in edits if e.kind == "add_leaf" and e.node == 1]
     assert not on_carbon  # it has four neighbors already
     assert all(chem.MolFromSmiles(text) is not None for text in found.smiles)

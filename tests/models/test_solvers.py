@@ -12,7 +12,7 @@ import propkernels as pk
 from propkernels.kernels import LabelHistogram
 from propkernels.models import defaults, solvers
 from propkernels.models import model as model_module
-from propkernels.models.solvers import BIAS, Posterior, fit_classes, fit_numbers, mean_sigmoid
+from propkernels.models.solvers import BIAS, Coefficients, Posterior, fit_classes, fit_numbers, mean_sigmoid
 
 
 def molecule(start, middle, end):
@@ -198,11 +198,13 @@ def test_regression_is_that_of_the_textbook():
     explained = np.einsum("ij,jk,ik->i", rows + BIAS, covariance, rows + BIAS)
     expected = found.posterior.amplitude * (diagonal + BIAS + 0.25 - explained)
     np.testing.assert_allclose(found.posterior.variances(rows, diagonal)[:, 0], expected, rtol=1e-5)
-    scaled = Posterior.joined([found.posterior] * 2, 3.0)
+    nothing = Coefficients(np.zeros(9), 0.0)
+    places = np.delete(np.arange(9), 3)  # graph 3 is not known, and the second decision is a constant
+    scaled = Posterior.joined([(places, found), (np.arange(9), nothing)], 9, 3.0)
     scaled._check_parts()
-    np.testing.assert_allclose(
-        scaled.variances(3 * rows, 3 * diagonal), expected[:, None] * [1, 1], rtol=1e-5
-    )
+    prior = found.posterior.amplitude * (diagonal + BIAS + 0.25)
+    spread = scaled.variances(3 * np.insert(rows, 3, 7.0, axis=1), 3 * diagonal)
+    np.testing.assert_allclose(spread, np.column_stack([expected, prior]), rtol=1e-5)
 
 
 def test_classification_is_that_of_the_textbook():
@@ -226,13 +228,15 @@ def test_classification_is_that_of_the_textbook():
     np.testing.assert_allclose(found.posterior.variances(rows, diagonal)[:, 0], expected, rtol=1e-3)
 
 
-@pytest.mark.parametrize("classes", [2, 3, "labels"])
+@pytest.mark.parametrize("classes", [2, 3, "labels", "gaps"])
 def test_probabilities_of_processes_average_over_the_latent_function(classes):
     target = np.arange(60) % 3 if classes == 3 else TARGET
-    target = np.column_stack([TARGET, np.arange(60) % 2]) if classes == "labels" else target
+    target = np.column_stack([TARGET, np.arange(60) % 2]) if classes in ("labels", "gaps") else target
+    if classes == "gaps":
+        target = np.where(np.arange(60)[:, None] % 7 == [3, 5], np.nan, target)
     model = fitted(kernel=pk.WeisfeilerLehman(t_max=1), solver="gp", C=1.0, normalize=True, y=target)
-    decisions, variances = model._decisions(GRAPHS, 2), model._variances(GRAPHS)
-    assert decisions.shape == variances.shape == (60, 1 if classes == 2 else 2 if classes == "labels" else 3)
+    decisions, variances = model._decisions(GRAPHS), model._variances(GRAPHS)
+    assert decisions.shape == variances.shape == (60, {2: 1, 3: 3}.get(classes, 2))
     draws = np.random.default_rng(0).normal(size=(20_000, 1, 1))
     spread = np.sqrt(variances.mean(axis=1, keepdims=True))
     chances = expit(decisions + spread * draws).mean(axis=0)

@@ -25,6 +25,7 @@ def known_label():
     return pk.datasets.make_molecules(40, random_state=0).graphs.label_values[0]
 
 
+METHODS = ["predict", "predict_proba", "decision_function", "predict_set", "explain", "counterfactuals"]
 KERNELS = [
     pk.PropagationKernel(t_max=1, n_hashes=2),
     pk.PropagationKernel(t_max=1, base_kernel="intersection"),
@@ -57,17 +58,16 @@ def test_unusual_degrees():
     fitted = pk.PropagationClassifier(kernel=pk.PropagationKernel(t_max=1), C=1, random_state=0)
     fitted.fit(paths, np.arange(20) % 2)
     fitted.predict(pk.from_networkx([nx.path_graph(40)]))
-    with pytest.warns(
-        pk.models.ForeignGraphsWarning, match="nodes whose initial code occurs in no training graph"
-    ):
-        fitted.predict(pk.from_networkx([nx.complete_graph(6)]))
+    for method in METHODS:
+        with pytest.warns(pk.models.ForeignGraphsWarning, match="nodes whose degree no training graph has"):
+            getattr(fitted, method)(pk.from_networkx([nx.complete_graph(6)]))
     star = nx.path_graph(60)
     star.add_edges_from([(30, 10), (30, 50)])  # three unusual degrees of sixty nodes
     star.remove_edges_from([(10, 11), (50, 51)])
     fitted.predict(pk.from_networkx([star]))
 
 
-@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function", "predict_set"])
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kernel", [pk.ShortestPath(), pk.kernels.GraphHopper()])
 def test_every_kernel_and_every_method_warns(kernel, method):
     fitted = model(kernel)
@@ -86,6 +86,9 @@ def test_labels_of_another_reader_are_foreign(labels):
     fitted.predict_interval(pk.from_smiles(["CCCCCCCCCCCCNO"] * 3, node_labels=labels))  # other neighborhoods
     with pytest.warns(pk.models.ForeignGraphsWarning, match="100.0 % of all nodes"):
         fitted.predict_interval(others)
+    for method in (fitted.predict, fitted.explain):
+        with pytest.warns(pk.models.ForeignGraphsWarning, match="100.0 % of all nodes"):
+            method(others)
 
 
 def test_evaluation_is_quiet():

@@ -163,38 +163,23 @@ def explain_rule(
     rule : Rule
         A rule on counts of bins.
     graphs : GraphDatabase or GridDatabase
-    weights : array-like, (decisions,)
-        Weight of each decision; ``[1.0]`` for a rule with one decision.
+    weights : array-like, (decisions,), or None
+        Weight of each decision; ``[1.0]`` for a rule with one decision. None: the largest decision of each
+        graph, and ``speaks_for`` are the classes.
     intercepts : array-like, (decisions,)
         Intercept of each decision.
     speaks_for, against : Any
         The classes compared, if any; see :class:`~propkernels.explain.Explanation`.
     """
-    share = np.asarray(weights, dtype=np.float64)
-    found = rule.terms(graphs, share[None, :])
-    intercept = float(share @ np.asarray(intercepts, dtype=np.float64))
+    known = np.asarray(intercepts, dtype=np.float64)
+    rows = np.eye(len(known)) if weights is None else np.asarray(weights, dtype=np.float64)[None, :]
+    largest = None if weights is not None else lambda decisions: (decisions + known).argmax(axis=1)
+    found = rule.terms(graphs, rows, largest)
+    intercept: Any = known[found.chosen] if weights is None else float(rows[0] @ known)
+    speaks_for = speaks_for[found.chosen] if weights is None else speaks_for
     terms = 0.0 if rule.compares_bins else found.descriptors
     return Explanation(
         found.nodes, graphs.graph_ptr, intercept, graphs, speaks_for, against, descriptor_terms=terms
-    )
-
-
-def explain_predicted(
-    rule: Rule,
-    graphs: GraphDatabase,
-    classes: NDArray[Any],
-    intercepts: NDArray[np.float64],
-) -> Explanation:
-    """Return the explanation of the decision of each graph's predicted class."""
-    columns = np.eye(len(classes))
-    found = rule.terms(graphs, columns, lambda decisions: (decisions + intercepts).argmax(axis=1))
-    return Explanation(
-        found.nodes,
-        graphs.graph_ptr,
-        intercepts[found.chosen],
-        graphs,
-        classes[found.chosen],
-        descriptor_terms=found.descriptors,
     )
 
 

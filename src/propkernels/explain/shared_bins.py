@@ -283,14 +283,12 @@ def similar_because(g: OneGraph, h: OneGraph, *, kernel: Estimator | str | None 
     last = 0
     for counting in parts:
         found = islice(counting.counter.occurrences(graphs), counting.n_streams)
-        streams = [
-            _compared(replace(one, assigned=one.assigned or counting.assigned), graphs) for one in found
-        ]
+        streams = [_compared(one, graphs, one.assigned or counting.assigned) for one in found]
         last = max(last, *(stream.t for stream in streams))
         for stream, scale in zip(streams, _scales(streams, counting), strict=True):
             for left, right, value in stream.shared:
-                key = (stream.t, left.nodes.tobytes(), right.nodes.tobytes())
-                one = merged.get(key) or SharedBin(stream.t, left.nodes, right.nodes, 0.0, 0)
+                key = (stream.t, left.tobytes(), right.tobytes())
+                one = merged.get(key) or SharedBin(stream.t, left, right, 0.0, 0)
                 total = one.contribution + scale * value
                 merged[key] = replace(one, contribution=total, n_hashes=one.n_hashes + 1)
     bins = [replace(one, labels=_labels(one, graphs)) for one in merged.values()]
@@ -299,29 +297,63 @@ def similar_because(g: OneGraph, h: OneGraph, *, kernel: Estimator | str | None 
     return Similarity(tuple(bins), value, graphs, last + 1, "similarity" if kernel is None else "k(g, h)")
 
 
-@dataclass(frozen=True)
-class _Group:
-    """Items of one graph in one bin: their nodes, numbered in the graph, and the count of the bin."""
+class GraphBins(NamedTuple):
+    """Bins of graphs in one stream, by graph and code.
 
-    nodes: NDArray[np.int64]
-    count: float
+    Attributes
+    ----------
+    entry : ndarray, (items,)
+        The bin of each item; -1: none.
+    graphs, codes, counts : ndarray, (bins,)
+    """
+
+    entry: Nodes
+    graphs: Nodes
+    codes: Nodes
+    counts: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, items: Occurrences, graphs: GraphDatabase) -> GraphBins:
+        """Count the items of each graph by code."""
+        is_bin = items.codes != NO_BIN
+        owner = items.graphs_of_items(graphs)[is_bin].astype(np.int64)
+        pairs, within = np.unique(np.stack([owner, items.codes[is_bin]]), axis=1, return_inverse=True)
+        numbers = None if items.numbers is None else items.numbers[is_bin]
+        entry = np.full(len(items.codes), -1)
+        entry[is_bin] = within.ravel()
+        counts = np.rint(np.bincount(within.ravel(), numbers, pairs.shape[1]))
+        return cls(entry, pairs[0], pairs[1], counts.astype(np.float64))
 
 
 class _Stream(NamedTuple):
-    """Two graphs in one stream: shared bins with their contributions, and the two self-similarities."""
+    """Two graphs in one stream: nodes and contributions of shared bins, and the two self-similarities."""
 
     t: int
     weight: float
-    shared: list[tuple[_Group, _Group, float]]
+    shared: list[tuple[Nodes, Nodes, float]]
     squares: NDArray[np.float64]
 
 
-def _compared(found: Occurrences, graphs: Any) -> _Stream:
-    sides = _groups(found, graphs)
-    squares = [sum(_agreement(found, own, own, (i, i)) for own in sides[i].values()) for i in (0, 1)]
-    pairs = [(sides[0][code], sides[1][code]) for code in sides[0] if code in sides[1]]
-    shared = [(left, right, _agreement(found, left, right, (0, 1))) for left, right in pairs]
-    return _Stream(found.iteration, found.weight, shared, np.array(squares, dtype=np.float64))
+def _compared(found: Occurrences, graphs: GraphDatabase, assigned: bool) -> _Stream:
+    bins = GraphBins.of(found, graphs)
+    n, scales = int(np.searchsorted(bins.graphs, 1)), np.ones(2) if found.scales is None else found.scales
+    _, left, right = np.intersect1d(bins.codes[:n], bins.codes[n:], True, return_indices=True)
+    counts = bins.counts[left], bins.counts[n + right]
+    agreements = np.minimum(*counts) if assigned else counts[0] * counts[1]
+    values = found.weight * float(scales[0] * scales[1]) * agreements
+    own = bins.counts if assigned else bins.counts**2
+    squares = found.weight * scales**2 * np.bincount(bins.graphs, own, 2)
+    order = np.argsort(bins.entry, kind="stable")
+    items = np.split(order, np.searchsorted(bins.entry[order], np.arange(len(bins.codes))))[1:]
+
+    def nodes_of(number: int) -> Nodes:
+        own = items[number] if found.nodes is None else found.nodes[items[number]]
+        own = own[:, 0] if own.ndim == 2 and own.shape[1] == 1 else own
+        return np.asarray(own - graphs.graph_ptr[bins.graphs[number]])
+
+    pairs = zip(left.tolist(), (n + right).tolist(), values.tolist(), strict=True)
+    shared = [(nodes_of(a), nodes_of(b), value) for a, b, value in pairs]
+    return _Stream(found.iteration, found.weight, shared, squares)
 
 
 def _scales(streams: list[_Stream], counting: SharedBins) -> list[float]:
@@ -337,34 +369,6 @@ def _scales(streams: list[_Stream], counting: SharedBins) -> list[float]:
         scales = [s.weight / union if union > 0 else 0.0 for s, union in zip(streams, unions, strict=True)]
     unit = float(np.prod(inverse_length(np.sum(own, axis=0)))) if counting.normalize else 1.0
     return [unit * scale for scale in scales]
-
-
-def _groups(found: Occurrences, graphs: Any) -> list[dict[int, _Group]]:
-    """Group the items of each of the two graphs by code."""
-    of_graph, ptr = found.graphs_of_items(graphs), graphs.graph_ptr
-    groups: list[dict[int, _Group]] = []
-    for graph in (0, 1):
-        items = np.flatnonzero((of_graph == graph) & (found.codes != NO_BIN))
-        order = items[np.argsort(found.codes[items], kind="stable")]
-        codes, starts = np.unique(found.codes[order], return_index=True)
-        several = np.split(order, starts[1:]) if len(codes) else []
-        nodes = [some if found.nodes is None else found.nodes[some] for some in several]
-        nodes = [own[:, 0] if own.ndim == 2 and own.shape[1] == 1 else own for own in nodes]
-        counts = [len(some) if found.numbers is None else found.numbers[some].sum() for some in several]
-        groups.append(
-            {
-                code: _Group(own - ptr[graph], float(np.rint(count)))
-                for code, own, count in zip(codes.tolist(), nodes, counts, strict=True)
-            }
-        )
-    return groups
-
-
-def _agreement(found: Occurrences, left: _Group, right: _Group, sides: tuple[int, int]) -> float:
-    """Contribution of one bin to the kernel of two graphs."""
-    shared = min(left.count, right.count) if found.assigned else left.count * right.count
-    scale = 1.0 if found.scales is None else float(found.scales[sides[0]] * found.scales[sides[1]])
-    return found.weight * scale * shared
 
 
 def _labels(shared: SharedBin, graphs: Any) -> tuple[Hashable, ...]:

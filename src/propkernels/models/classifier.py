@@ -13,15 +13,14 @@ from scipy.special import expit
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels._utils.parallel import threaded
 from propkernels._utils.stored import SOMETIMES, require
 from propkernels._utils.typing import Array, ClassWeight, LabelNames, Molecule, Molecules, Target
 from propkernels.convert.check import check_graphs
 from propkernels.counts.bins import Bins
 from propkernels.explain.counterfactuals import Counterfactuals
-from propkernels.explain.decisions import Comparison, DecisionLayout, compare_decisions, explain_predicted
+from propkernels.explain.decisions import Comparison, DecisionLayout, compare_decisions
 from propkernels.explain.explanation import Explanation
-from propkernels.explain.find_counterfactuals import ask_class
+from propkernels.explain.find_counterfactuals import ask_class, one_graph
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Graphs, OneGraph
@@ -183,7 +182,7 @@ class PropagationClassifier(ClassifierMixin, ClassifierParameters, PropagationMo
         -------
         ndarray of shape (m,) or (m, classes)
         """
-        decisions = self._decisions(self._checked(X), 2)
+        decisions = self._decisions(self._to_predict(X))
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
 
     def predict(self, X: Graphs, coverage: float | None = None) -> Array | Any:
@@ -201,7 +200,7 @@ class PropagationClassifier(ClassifierMixin, ClassifierParameters, PropagationMo
         -------
         ndarray of shape (m,) or (m, labels), or this and the sets
         """
-        decisions = self._decisions(self._checked(X), 2)
+        decisions = self._decisions(self._to_predict(X))
         numbers = self._layout.predictions(decisions)
         predicted = numbers if self._layout.multilabel else np.asarray(self.classes_[numbers])
         return predicted if coverage is None else (predicted, self._sets(decisions, check_coverage(coverage)))
@@ -216,8 +215,8 @@ class PropagationClassifier(ClassifierMixin, ClassifierParameters, PropagationMo
         -------
         ndarray of shape (m, classes)
         """
-        graphs = self._checked(X)
-        decisions = self._decisions(graphs, 2)
+        graphs = self._to_predict(X)
+        decisions = self._decisions(graphs)
         if self.calibration_ is None:
             variances = self._variances(graphs).mean(axis=1, keepdims=True)  # of all classes alike
             chances = mean_sigmoid(decisions, np.broadcast_to(variances, decisions.shape))
@@ -258,13 +257,12 @@ class PropagationClassifier(ClassifierMixin, ClassifierParameters, PropagationMo
         >>> sets.shape, sets.dtype
         ((20, 2), dtype('bool'))
         """
-        return self._sets(self._decisions(self._checked(X), 2), check_coverage(coverage))
+        return self._sets(self._decisions(self._to_predict(X)), check_coverage(coverage))
 
     def _sets(self, decisions: Matrix, coverage: float) -> NDArray[np.bool_]:
         scores = expit(-self._layout.margins(decisions))
         return np.asarray(scores <= self.conformal_.quantiles(coverage).reshape(scores.shape[1:]))
 
-    @threaded
     def explain(self, X: Graphs, classes: object = None) -> Explanation:
         """Return the contributions of nodes and iterations to the decision for a class.
 
@@ -281,10 +279,9 @@ class PropagationClassifier(ClassifierMixin, ClassifierParameters, PropagationMo
         -------
         Explanation
         """
-        graphs = self._named(self._checked(X))
+        graphs = self._named(self._to_predict(X))
         if classes is None and len(self.intercept_) > 1 and not self._layout.multilabel:
-            self._check_explained()
-            return explain_predicted(self.rule_, graphs, self.classes_, self.intercept_)
+            return self._explain(graphs, None, self.classes_)
         return self._explain(graphs, *self._comparison(classes))
 
     def top_bins(
@@ -406,6 +403,7 @@ class PropagationClassifier(ClassifierMixin, ClassifierParameters, PropagationMo
         (True, True)
         """
         check_is_fitted(self, "rule_")
+        self._to_predict(one_graph(graph))
         found = self._counterfactuals(
             graph,
             partial(ask_class, self._layout, self.classes_, target),

@@ -42,14 +42,14 @@ from propkernels.models.targets import has_columns, known_targets
 from propkernels.novelty.applicability import (
     Applicability,
     applicability_of,
-    known_labels,
-    unknown_degrees,
-    unknown_labels,
+    label_keys_of,
+    source_of,
     warn_if_foreign,
 )
 from propkernels.propagation.imputer import LabelImputer
 
 Matrix = NDArray[np.float64]
+Values = NDArray[np.float64]
 ADDITIVE = ("linear", "intersection", "jaccard", "tanimoto")  # base kernels whose decisions are sums of nodes
 
 
@@ -168,7 +168,8 @@ class PropagationModel(ModelParameters, GraphInput, BaseEstimator, ABC):
             learned, problem, imputer, solver = self._learn(graphs, target, parts, seeds)
             self._keep_target(target, learned, problem, getattr(X, "names", Names()))
         self.imputer_, self.solver_ = imputer, solver
-        self.known_labels_ = known_labels(learned.rule, problem.graphs)
+        keys = label_keys_of(problem.graphs, source_of(learned.rule))
+        self.known_labels_ = None if keys is None else np.unique(keys)
         return self
 
     def _learn(
@@ -220,22 +221,9 @@ class PropagationModel(ModelParameters, GraphInput, BaseEstimator, ABC):
         self.conformal_, self.held_out_ = conformal, learned.held_out
 
     @threaded
-    def _decisions(self, graphs: GraphDatabase, stacklevel: int | None = None) -> Matrix:
-        """Return decisions; with a stack level, warn about graphs unlike the training graphs."""
-        rule = self.rule_
-        if stacklevel is None:
-            return np.asarray(rule.decisions(graphs)) + self.intercept_
-        labels = self.known_labels_
-        if labels is not None:
-            unknown = unknown_labels(labels, graphs)
-            if unknown is not None:
-                warn_if_foreign(unknown, graphs, True, stacklevel + 2)
-            return np.asarray(rule.decisions(graphs)) + self.intercept_
-        runs = rule.by_runs(graphs, lambda run: (rule.decide(run), unknown_degrees(rule, run)))
-        degrees = [found for _, found in runs if found is not None]
-        if degrees:
-            warn_if_foreign(np.concatenate(degrees), graphs, False, stacklevel + 2)
-        return np.concatenate([decisions for decisions, _ in runs]) + self.intercept_
+    def _decisions(self, graphs: GraphDatabase) -> Matrix:
+        """Return decisions, (graphs, columns)."""
+        return np.asarray(self.rule_.decisions(graphs)) + self.intercept_
 
     def _checked(self, X: Any) -> GraphDatabase:
         check_is_fitted(self, "rule_")
@@ -244,6 +232,13 @@ class PropagationModel(ModelParameters, GraphInput, BaseEstimator, ABC):
             return graphs
         with stopping_allowed():
             return self.imputer_.transform(graphs)
+
+    def _to_predict(self, X: Any) -> GraphDatabase:
+        """Return checked graphs; warn the caller of a public method of graphs unlike those of training."""
+        graphs = self._checked(X)
+        if self.known_labels_ is not None:
+            warn_if_foreign(self.known_labels_, source_of(self.rule_), graphs, 3)
+        return graphs
 
     @threaded
     def applicability(self, X: Graphs) -> Applicability:
@@ -273,8 +268,8 @@ class PropagationModel(ModelParameters, GraphInput, BaseEstimator, ABC):
         return self.posterior_.variances(self.kernel_.transform(graphs), own)
 
     @threaded
-    def _explain(self, graphs: GraphDatabase, weights: NDArray[np.float64], *compared: Any) -> Explanation:
-        """Return contributions to a weighted sum of decisions."""
+    def _explain(self, graphs: GraphDatabase, weights: Values | None, *compared: Any) -> Explanation:
+        """Return contributions to a weighted sum of decisions, or to those of the predicted classes."""
         self._check_explained()
         return explain_rule(self.rule_, graphs, weights, self.intercept_, *compared)
 
@@ -284,7 +279,6 @@ class PropagationModel(ModelParameters, GraphInput, BaseEstimator, ABC):
 
     def _counterfactuals(self, graph: Any, ask: Any, **options: Any) -> Counterfactuals:
         """Return edits of one graph that answer the question from ``ask``."""
-        check_is_fitted(self, "rule_")
         with stopping_allowed():
             return find_counterfactuals(
                 lambda graphs: self._decisions(self._checked(graphs)), self.rule_, graph, ask, **options

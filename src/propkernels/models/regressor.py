@@ -20,7 +20,7 @@ from propkernels.convert.check import check_graphs
 from propkernels.counts.bins import Bins
 from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.explanation import Explanation
-from propkernels.explain.find_counterfactuals import ask_number
+from propkernels.explain.find_counterfactuals import ask_number, one_graph
 from propkernels.graphs.grid_database import Graphs, OneGraph
 from propkernels.graphs.names import Names
 from propkernels.models.calibrate import Conformal, check_coverage
@@ -139,8 +139,8 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         ForeignGraphsWarning
             If many graphs have node labels that no training graph has.
         """
-        graphs = self._checked(X)
-        decisions = self._decisions(graphs, 2)
+        graphs = self._to_predict(X)
+        decisions = self._decisions(graphs)
         found = [decisions[:, 0] if decisions.shape[1] == 1 else decisions]
         if return_std:
             found.append(np.sqrt(self._variances(graphs)[:, 0]))
@@ -176,7 +176,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         >>> model.predict_interval(graphs[60:], coverage=0.9).shape
         (20, 2)
         """
-        return self._intervals(self._decisions(self._checked(X), 2), check_coverage(coverage))
+        return self._intervals(self._decisions(self._to_predict(X)), check_coverage(coverage))
 
     def _intervals(self, decisions: Matrix, coverage: float) -> Matrix:
         widths = self.conformal_.quantiles(coverage)
@@ -197,7 +197,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         Explanation
             Contributions add up to the prediction minus the intercept, exactly.
         """
-        graphs = self._checked(X)
+        graphs = self._to_predict(X)
         return self._explain(graphs, self._weights_of(column))
 
     def top_bins(
@@ -267,6 +267,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         """
         check_is_fitted(self, "rule_")
         self._weights_of(column)
+        self._to_predict(one_graph(graph))
         return self._counterfactuals(
             graph,
             partial(ask_number, int(column), target),

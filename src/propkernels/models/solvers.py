@@ -208,7 +208,6 @@ def _by_folds(
     dual = np.zeros_like(targets)
     for number, (known, one) in enumerate(found):
         dual[known, number] = one.dual / unit
-    posteriors = [one.posterior for _, one in found if one.posterior is not None]
     return Learned(
         [setting],
         [kernel],
@@ -216,7 +215,7 @@ def _by_folds(
         np.array([one.intercept for _, one in found]),
         held,
         [cost],
-        Posterior.joined(posteriors, unit) if posteriors else None,
+        Posterior.joined(found, len(dual), unit),
     )
 
 
@@ -387,13 +386,20 @@ class Posterior:
         require(self.factors.shape == shape, "every row of roots needs a factor")
 
     @classmethod
-    def joined(cls, parts: Sequence[Self], scale: float) -> Self:
-        """Return the posterior of several decisions, for a kernel that is divided by ``scale``."""
-        roots, factors = (
-            np.ascontiguousarray(np.concatenate([getattr(part, name) for part in parts]))
-            for name in ("roots", "factors")  # in one order of memory: BLAS rounds otherwise after loading
-        )
-        return cls(roots, factors, parts[0].amplitude, parts[0].noise, scale)
+    def joined(cls, found: Sequence[tuple[Indices, Coefficients]], n: int, scale: float) -> Self | None:
+        """Return the posterior of several decisions, for a kernel that is divided by ``scale``.
+
+        Decisions are learned from some of n graphs; those without a posterior have the variance of the prior.
+        """
+        known = next((one.posterior for _, one in found if one.posterior is not None), None)
+        if known is None:
+            return None
+        roots, factors = np.zeros((len(found), n)), np.tile(np.eye(n), (len(found), 1, 1))
+        for number, (places, one) in enumerate(found):
+            if one.posterior is not None:
+                roots[number, places] = one.posterior.roots[0]
+                factors[number][np.ix_(places, places)] = one.posterior.factors[0]
+        return cls(roots, factors, known.amplitude, known.noise, scale)
 
     def variances(self, rows: Matrix, diagonal: NDArray[np.float64]) -> Matrix:
         """Return variances, (graphs, decisions), from kernel rows and k(x, x) of the graphs."""

@@ -16,10 +16,10 @@ from propkernels._utils.randomness import label_keys
 from propkernels.codes.codes import NO_BIN
 from propkernels.counts.counters import Coder, Occurrences, add_column, looked_up, stack_columns
 from propkernels.counts.entries import Vocabulary
-from propkernels.explain.rule import Counted, Rule
+from propkernels.explain.rule import Rule
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
-from propkernels.propagation.initial import UNKNOWN
+from propkernels.propagation.initial import UNKNOWN, label_column
 
 Values = NDArray[np.float64]
 FOREIGN = 0.1  # share of foreign graphs that triggers a warning
@@ -164,30 +164,24 @@ def foreign_graphs_allowed() -> Iterator[None]:
         yield
 
 
-def known_labels(rule: Rule, graphs: Any) -> NDArray[np.uint64] | None:
-    """Return the keys of the node labels of training graphs, sorted; None if the rule reads no labels."""
-    keys = _keys(graphs)
-    sources = [getattr(vocabulary.counter, "source", "node") for vocabulary in rule.vocabularies]
-    is_blind = bool(sources) and all(source in NOT_LABELS for source in sources)
-    return None if keys is None or is_blind else np.unique(keys)
+def source_of(rule: Rule) -> str | None:
+    """Return what training graphs are known by: node labels, degrees if the rule reads no labels, or None."""
+    counters: list[Any] = [vocabulary.counter for vocabulary in rule.vocabularies]
+    if not counters or any(getattr(one, "source", "node") not in NOT_LABELS for one in counters):
+        return "node"
+    plain = (one for one in counters if isinstance(one, Coder) and getattr(one, "attributes", None) is None)
+    return next((source for one in plain if (source := getattr(one, "source", None)) is not None), None)
 
 
-def unknown_labels(known: NDArray[np.uint64], graphs: Any) -> NDArray[np.bool_] | None:
-    """Return a mask of nodes whose label no training graph has; None without labels."""
-    keys = _keys(graphs)
-    if keys is None:
-        return None
-    return np.asarray(~np.isin(keys, known) & graphs.label_column.observed)
-
-
-def _keys(graphs: Any) -> NDArray[np.uint64] | None:
+def label_keys_of(graphs: Any, source: str | None) -> NDArray[np.uint64] | None:
     """Return a key of each node's label, of several entries that begin with a text: of it and their number.
 
     The first entry is the symbol of an atom; the others may be as rare as neighborhoods. Labels of readers
-    that give other entries have other keys.
+    that give other entries have other keys. None: there are no labels.
     """
-    column = graphs.label_column if isinstance(graphs, GraphDatabase) else None
-    if not isinstance(column, LabelColumn):
+    is_known = source is not None and isinstance(graphs, GraphDatabase)
+    column = label_column(graphs, source) if is_known else None
+    if not isinstance(column, LabelColumn) or (source == "node" and graphs.label_column is None):
         return None
     names = [
         (value[0], len(value)) if isinstance(value, tuple) and value and isinstance(value[0], str) else value
@@ -196,44 +190,30 @@ def _keys(graphs: Any) -> NDArray[np.uint64] | None:
     return label_keys((*names, UNKNOWN))[column.ids]
 
 
-def unknown_degrees(rule: Rule, counted: Counted) -> NDArray[np.bool_] | None:
-    """Return a mask of nodes whose degree no training node has; None if codes do not start from degrees."""
-    for vocabulary in rule.vocabularies:
-        coder: Any = vocabulary.counter
-        source = getattr(coder, "source", None) if getattr(coder, "attributes", None) is None else None
-        if isinstance(coder, Coder) and source is not None and isinstance(counted.graphs, GraphDatabase):
-            entries = counted.entries(vocabulary)
-            if entries.places is None:
-                continue
-            columns = entries.columns.reshape(entries.places.shape)
-            first = np.flatnonzero(entries.iterations == 0)
-            return np.logical_or.reduce([columns[s][entries.places[s]] < 0 for s in first])
-    return None
-
-
-def warn_if_foreign(unknown: NDArray[np.bool_], graphs: Any, is_label: bool, stacklevel: int) -> None:
-    """Warn, in one sentence, if many graphs have unknown nodes."""
-    if not unknown.any():
+def warn_if_foreign(known: NDArray[np.uint64], source: str | None, graphs: Any, stacklevel: int) -> None:
+    """Warn, in one sentence, if many graphs have nodes whose label, or degree, no training graph has."""
+    keys = label_keys_of(graphs, source)
+    if keys is None:
         return
+    is_label = source == "node"
+    unknown = np.asarray(~np.isin(keys, known) & (graphs.label_column.observed if is_label else True))
     ends = np.concatenate([[0], np.cumsum(unknown)])
     numbers = np.diff(ends[graphs.graph_ptr])
-    labels = graphs.label_column if is_label else None
-    least = np.ones(len(graphs)) if is_label else UNUSUAL * graphs.graph_sizes
-    foreign = (numbers > 0) & (numbers >= least)
-    if foreign.mean() >= FOREIGN:
-        warnings.warn(_sentence(foreign, unknown, labels), ForeignGraphsWarning, stacklevel=stacklevel + 1)
-
-
-def _sentence(foreign: NDArray[np.bool_], unknown: NDArray[np.bool_], labels: Any) -> str:
-    graphs = f"{int(foreign.sum())} of {len(foreign)} graphs"
-    share = f"{100 * unknown.mean():.1f} % of all nodes"
-    if not isinstance(labels, LabelColumn):
-        what = f"nodes whose initial code occurs in no training graph ({share})"
-    else:
+    foreign = (numbers > 0) & (numbers >= (1 if is_label else UNUSUAL * graphs.graph_sizes))
+    if not len(foreign) or foreign.mean() < FOREIGN:
+        return
+    share, verb = f"{100 * unknown.mean():.1f} % of all nodes", "has" if foreign.sum() == 1 else "have"
+    what = f"nodes whose degree no training graph has ({share})"
+    if is_label:
+        labels = graphs.label_column
         ids = np.unique(labels.ids[unknown])
         names = [shown(labels.values[i]) for i in ids[ids >= 0][:MOST_NAMED].tolist()]
         more = ", ..." if np.count_nonzero(ids >= 0) > MOST_NAMED else ""
         which = f", such as {', '.join(names)}{more}" if names else ""
         what = f"node labels that no training graph has{which} ({share})"
-    verb = "has" if foreign.sum() == 1 else "have"
-    return f"{graphs} {verb} {what}: predictions for these are unreliable, see applicability"
+    warnings.warn(
+        f"{int(foreign.sum())} of {len(foreign)} graphs {verb} {what}: predictions for these are unreliable, "
+        "see applicability",
+        ForeignGraphsWarning,
+        stacklevel=stacklevel + 1,
+    )

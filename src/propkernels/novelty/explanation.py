@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from propkernels._utils.locks import derived
 from propkernels._utils.parallel import run_threads
-from propkernels.codes.codes import NO_BIN
 from propkernels.counts.counters import Occurrences, add_column, stack_columns
 from propkernels.counts.levels import LevelCounter, level_codes
 from propkernels.explain.explanation import Explanation
+from propkernels.explain.shared_bins import GraphBins
 from propkernels.graphs.database import GraphDatabase
 from propkernels.novelty.applicability import seen_shares
 from propkernels.search.index import GraphIndex
@@ -175,11 +175,12 @@ def parts_of(index: GraphIndex, graphs: GraphDatabase, nearest: Places) -> tuple
         shared = [stream.shared(cells, len(index._file.segments[0].codes), nearest[:, j]) for stream in found]
         total = np.zeros(len(graphs))
         for stream, values in zip(found, shared, strict=True):
-            total += stream.weight * np.bincount(stream.graphs, values, len(graphs))
+            total += stream.weight * np.bincount(stream.bins.graphs, values, len(graphs))
         union = own + squares[nearest[:, j]] - total
         unit = np.divide(1.0, union * nearest.shape[1], out=np.zeros(len(graphs)), where=union > 0)
         for stream, values in zip(found, shared, strict=True):
-            extra = stream.weight * (stream.counts - values) * unit[stream.graphs] / stream.counts
+            bins = stream.bins
+            extra = stream.weight * (bins.counts - values) * unit[bins.graphs] / bins.counts
             column = stream.items.by_node(stream.spread(extra), graphs.n_nodes)
             add_column(nodes, stream.items.iteration, column)
     is_seen = [(one.items, one.spread((one.levels[one.first] >= 0).astype(np.float64))) for one in found]
@@ -192,10 +193,8 @@ class _Stream(NamedTuple):
     Attributes
     ----------
     items : Occurrences
-    entry : ndarray, (items,)
-        The bin of each item, counted over all graphs; -1: none.
-    graphs, counts : ndarray, (bins,)
-        The graph and the count of each bin.
+    bins : GraphBins
+        Those of all graphs.
     first : ndarray, (bins,)
         Place of the first level of each bin in ``levels``.
     levels : ndarray, (levels,)
@@ -204,9 +203,7 @@ class _Stream(NamedTuple):
     """
 
     items: Occurrences
-    entry: Places
-    graphs: Places
-    counts: Values
+    bins: GraphBins
     first: Places
     levels: Places
     weight: float
@@ -215,32 +212,26 @@ class _Stream(NamedTuple):
     def of(cls, items: Occurrences, graphs: GraphDatabase, index: GraphIndex, number: int) -> _Stream:
         (segment,) = index._file.segments
         known = segment.codes[segment.stream_ptr[number] : segment.stream_ptr[number + 1]]
-        is_bin = items.codes != NO_BIN
-        owner = items.graphs_of_items(graphs)[is_bin].astype(np.int64)
-        pairs, within = np.unique(np.stack([owner, items.codes[is_bin]]), axis=1, return_inverse=True)
-        numbers = None if items.numbers is None else items.numbers[is_bin]
-        counts = np.bincount(within.ravel(), numbers, pairs.shape[1]).astype(np.float64)
-        entry = np.full(len(items.codes), -1)
-        entry[is_bin] = within.ravel()
-        most = np.rint(counts).astype(np.int64)
-        coded = level_codes(np.ascontiguousarray(pairs[1]), most)
+        bins = GraphBins.of(items, graphs)
+        most = bins.counts.astype(np.int64)
+        coded = level_codes(np.ascontiguousarray(bins.codes), most)
         at = np.minimum(np.searchsorted(known, coded), max(len(known) - 1, 0))
         is_known = known[at] == coded if len(known) else np.zeros(len(coded), dtype=bool)
         levels = np.where(is_known, at + segment.stream_ptr[number], -1)
-        first = np.cumsum(most) - most
-        return cls(items, entry, pairs[0], counts, first, levels, float(index._file.weights[number]))
+        return cls(items, bins, np.cumsum(most) - most, levels, float(index._file.weights[number]))
 
     def shared(self, cells: Places, n_levels: int, others: Places) -> Values:
         """Return the smaller counts of bins, in each graph and one training graph for it."""
-        owner = np.repeat(np.arange(len(self.graphs)), np.rint(self.counts).astype(np.int64))
+        owner = np.repeat(np.arange(len(self.first)), self.bins.counts.astype(np.int64))
         known = np.flatnonzero(self.levels >= 0)
-        wanted = others[self.graphs[owner[known]]] * n_levels + self.levels[known]
+        wanted = others[self.bins.graphs[owner[known]]] * n_levels + self.levels[known]
         has = cells[np.searchsorted(cells, wanted).clip(max=len(cells) - 1)] == wanted
-        return np.bincount(owner[known][has], minlength=len(self.graphs)).astype(np.float64)
+        return np.bincount(owner[known][has], minlength=len(self.first)).astype(np.float64)
 
     def spread(self, values: Values) -> Values:
         """Return values of bins for each item; 0 without a bin."""
-        return np.where(self.entry >= 0, values[self.entry] if len(values) else 0.0, 0.0)
+        entry = self.bins.entry
+        return np.where(entry >= 0, values[entry] if len(values) else 0.0, 0.0)
 
 
 def _cells(index: GraphIndex) -> Places:
