@@ -8,7 +8,7 @@ import pytest
 from propkernels.models.least_squares import Linear
 from propkernels.nodes.members import LinearMember, NodeRule, RadialMember, Scaling, ViewMap, radial
 from propkernels.nodes.views import Block, View
-from propkernels.storage.checks import check_object
+from propkernels.storage.classes import check_object
 
 RNG = np.random.default_rng(0)
 BLOCKS = (Block("attributes"), Block("structure"))

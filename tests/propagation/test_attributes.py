@@ -11,22 +11,15 @@ from hypothesis import given
 import propkernels as pk
 from propkernels.propagation import PropagatedAttributes
 from propkernels.propagation.attributes import (
-    FixedAttributes,
     SpreadingAttributes,
     Standardizer,
+    Training,
     fill_missing,
     observed_means,
 )
 from tests import naive_attributes
 from tests.strategies import databases
 from tests.zoo import one, path_edges
-
-
-def test_fixed_attributes_are_the_same_at_every_t():
-    graphs = one(3, path_edges(3))
-    attributes = np.array([[1.0], [np.nan], [2.0]])
-    learned = FixedAttributes().learn(graphs, attributes, 3, "follow", 0)
-    assert all(matrix is attributes for matrix in islice(learned.matrices(graphs, attributes), 5))
 
 
 def graphs_with(attributes):
@@ -94,7 +87,7 @@ def test_stored_means_and_deviations_must_shift_and_scale(mean, deviation):
 
 
 def matrices(treatment, graphs, attributes, t_max=4, direction="follow"):
-    learned = treatment.learn(graphs, attributes, t_max, direction, 0)
+    learned = treatment.learn(Training(graphs, attributes, t_max, direction, 0))
     return list(islice(learned.matrices(graphs, attributes), t_max + 1))
 
 
@@ -119,7 +112,7 @@ def test_a_missing_value_starts_as_its_graphs_mean_and_is_filled_by_propagation(
 
 def test_what_fills_a_graph_without_values_comes_from_fit():
     train, new = one(2, [(0, 1)]), one(2, [(0, 1)])
-    learned = PropagatedAttributes().learn(train, np.array([[1.0], [3.0]]), 1, "follow", 0)
+    learned = PropagatedAttributes().learn(Training(train, np.array([[1.0], [3.0]]), 1, "follow", 0))
     start = next(learned.matrices(new, np.full((2, 1), np.nan)))
     assert start.ravel().tolist() == [2, 2]
 

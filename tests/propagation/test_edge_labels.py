@@ -17,8 +17,7 @@ from propkernels.propagation import (
     PartialAbsorption,
     PropagatedAttributes,
 )
-from propkernels.propagation.edge_labels import crossed_edges
-from propkernels.propagation.schemes import directed_adjacency
+from propkernels.propagation.schemes import crossed_edges, directed_adjacency
 from tests.zoo import hide_labels
 
 NARROW = 1e-10

@@ -9,19 +9,15 @@ from scipy.stats import norm
 
 import propkernels as pk
 from propkernels.propagation import GaussianMixtures
-from propkernels.propagation.gaussian_mixtures import GaussianFamily, draw_points
+from propkernels.propagation.attributes import GaussianFamily, Training, draw_points
 from tests import naive_attributes
 from tests.strategies import databases
 from tests.zoo import cycle_edges, one, path_edges
 
 
-def learn(treatment, graphs, attributes, t_max=4):
-    return treatment.learn(graphs, attributes, t_max, "follow", 7)
-
-
 def densities(treatment, graphs, attributes, t_max=4):
     """The sample points, the scales, and the densities in their own unit."""
-    learned = learn(treatment, graphs, attributes, t_max)
+    learned = treatment.learn(Training(graphs, attributes, t_max, "follow", 7))
     scaled = list(islice(learned.matrices(graphs, attributes), t_max + 1))
     return learned.points, learned.scales, [m * s for m, s in zip(scaled, learned.scales, strict=True)]
 

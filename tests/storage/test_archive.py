@@ -6,12 +6,12 @@ from zipfile import ZipFile
 import numpy as np
 import pytest
 
-from propkernels.storage import archive
+from propkernels.storage import codec, model_files
 
 
 def to_bytes(array, place=0):
     stream = io.BytesIO()
-    archive.write_array(stream, array, place)
+    model_files.write_array(stream, array, place)
     return stream.getvalue()
 
 
@@ -19,7 +19,7 @@ def to_bytes(array, place=0):
 def test_sparse_matrices_are_checked(kind):
     data, indices, indptr = np.ones(2), np.array([0, 2]), np.array([0, 1, 2])
     shape = (2, 3) if kind == "csr" else (3, 2)
-    matrix = archive.sparse_matrix(kind, shape, data, indices, indptr)
+    matrix = codec.sparse_matrix(kind, shape, data, indices, indptr)
     assert matrix.shape == shape
     for wrong in (
         (data, np.array([0, 3]), indptr),
@@ -30,26 +30,26 @@ def test_sparse_matrices_are_checked(kind):
         (data.astype(complex), indices, indptr),
     ):
         with pytest.raises(ValueError, match="sparse matrix"):
-            archive.sparse_matrix(kind, shape, *wrong)
+            codec.sparse_matrix(kind, shape, *wrong)
 
 
 def test_arrays_with_other_numbers_of_bytes_are_refused():
     for data in (to_bytes(np.arange(3)) + bytes(8), to_bytes(np.arange(3))[:-8]):
         with pytest.raises(ValueError):
-            archive.from_bytes(data)
+            model_files.from_bytes(data)
 
 
 def test_numbers_are_aligned_in_the_file_and_views_of_it_are_read_only():
     arrays = [np.arange(3), np.array(["a", "bc"]), np.eye(5)[:, 1:], np.empty((0, 2))]
     arrays.append(np.array([1, 2], ">i8"))
     stream = io.BytesIO()
-    archive.write_archive(stream, '{"x": 1}', arrays)
+    model_files.write_archive(stream, '{"x": 1}', arrays)
     memory = memoryview(stream.getvalue())
     with ZipFile(stream) as opened:
         for number, array in enumerate(arrays):
-            found = archive.map_array(opened, memory, number)
+            found = model_files.map_array(opened, memory, number)
             np.testing.assert_array_equal(found, array)
-            data = opened.read(archive.member(number))
-            assert (bytes(memory).index(data) + len(data) - array.nbytes) % archive.ALIGNED == 0
+            data = opened.read(model_files.member(number))
+            assert (bytes(memory).index(data) + len(data) - array.nbytes) % model_files.ALIGNED == 0
             is_view = array.size > 0 and array.dtype.isnative
             assert found.flags.writeable != is_view

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import coo_array, csc_array, csr_array
 
-from propkernels.storage.archive import from_bytes
 from propkernels.storage.codec import Decoder, Encoder
+from propkernels.storage.model_files import from_bytes
 from tests.storage.test_archive import to_bytes
 
 numbers = st.integers() | st.floats() | st.complex_numbers() | st.fractions() | st.booleans() | st.none()

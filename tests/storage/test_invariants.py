@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels.kernels import LabelHistogram
-from propkernels.storage.checks import check_object, float_arrays
+from propkernels.storage.classes import check_object, float_arrays
 
 GRAPHS = pk.datasets.make_molecules(6, random_state=0).graphs
 

@@ -6,16 +6,17 @@ import pytest
 import propkernels as pk
 from propkernels._utils.stored import ANY_NUMBER
 from propkernels.kernels import AttributeKernel, LabelHistogram, LabelHistogramFeatures
-from propkernels.storage.checks import (
+from propkernels.storage.classes import (
     always_learned,
     check_of,
+    class_of,
     declared_types,
     fitted_types,
     is_estimator,
+    known_names,
     marks,
     pointers,
 )
-from propkernels.storage.classes import class_of, known_names
 from tests.storage.test_safety import GRAPHS, forged, load_bytes, parts_of, to_file
 
 INTEGERS = [np.ones(2, dtype=kind) for kind in (np.int32, np.int64, np.uint64)]

@@ -16,9 +16,9 @@ import propkernels as pk
 from propkernels.explain.rule import Rule, dual_members
 from propkernels.kernels import GraphHopper, LabelHistogram, LabelHistogramFeatures, SubgraphMatching
 from propkernels.propagation import LabelImputer
-from propkernels.storage.archive import from_bytes, to_json, write_archive
 from propkernels.storage.classes import class_of, known_names
 from propkernels.storage.codec import Encoder
+from propkernels.storage.model_files import from_bytes, to_json, write_archive
 from tests.test_contract_discovery import classes
 
 SMALL = pk.datasets.make_molecules(24, random_state=0)
@@ -344,7 +344,7 @@ def test_counts_beyond_their_matrix(folder, part, change):
         ("mixtures", "SpreadingMixtures", "scales", lambda a: a[0]),
         ("mixtures", "SpreadingMixtures", "points", lambda a: a[:3]),
         ("mixtures", "SpreadingMixtures", "overall", lambda a: a[:3]),
-        ("mixtures", "SpreadingMixtures", "centre", lambda a: np.tile(a, 2)),
+        ("mixtures", "SpreadingMixtures", "elsewhere", lambda a: np.tile(a, 2)),
         ("mixtures", "GaussianFamily", "whitening", lambda a: np.tile(a, (3, 1))),
         ("mixtures", "GaussianFamily", "whitening", lambda a: a[0]),
         ("shortest path", "Nodes", "ptr", lambda a: a * 3),

@@ -8,8 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 import propkernels as pk
-from propkernels.storage.checks import check_of, declared_types, fitted_types
-from propkernels.storage.classes import class_of, known_names
+from propkernels.storage.classes import check_of, class_of, declared_types, fitted_types, known_names
 
 Renamed = NDArray[np.float64]
 

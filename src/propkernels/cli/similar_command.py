@@ -123,7 +123,7 @@ def molecule_kernel(graphs: Any, t_max: int) -> Any:
 def is_model_file(name: str) -> bool:
     """Whether a path is a file written by save_model."""
     from propkernels._utils.safe_files import open_regular
-    from propkernels.storage.archive import HEADER
+    from propkernels.storage.model_files import HEADER
 
     if not Path(name).is_file():
         return False

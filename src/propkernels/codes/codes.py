@@ -26,9 +26,14 @@ from propkernels._utils.randomness import GOLDEN, OTHER_FACTOR, cauchy, gaussian
 from propkernels._utils.stored import require
 from propkernels.graphs.database import GraphDatabase
 from propkernels.propagation.convolution import GridOperator
-from propkernels.propagation.edge_labels import EdgeFactors, edges_of_operator
 from propkernels.propagation.initial import InitialDistributions
-from propkernels.propagation.schemes import AffineOperator, PropagationScheme, check_step
+from propkernels.propagation.schemes import (
+    AffineOperator,
+    EdgeFactors,
+    PropagationScheme,
+    check_step,
+    edges_of_operator,
+)
 
 NO_BIN = np.iinfo(np.int64).min  # the code of a node that is not counted
 METRICS = ("tv", "hellinger", "l1", "l2")

@@ -16,9 +16,8 @@ from propkernels.kernels.propagation_kernel import PropagationCoder
 from propkernels.kernels.shortest_path import TripletCoder
 from propkernels.kernels.weisfeiler_lehman import EntryCoder, RefinementCoder
 from propkernels.propagation.attributes import FixedAttributes
-from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.initial import UNKNOWN, initial_distributions, neighbor_counts
-from propkernels.propagation.schemes import Diffusion
+from propkernels.propagation.schemes import Diffusion, EdgeFactors
 from propkernels.propagation.walks import LabelPropagation
 
 Arrays = dict[str, NDArray[Any]]

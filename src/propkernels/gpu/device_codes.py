@@ -17,9 +17,14 @@ from propkernels.gpu.runtime import BLOCKS, CHUNK, LISTED, DeviceGraphs, Runtime
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.neighborhoods import BOUNDARIES
 from propkernels.propagation.convolution import GridOperator
-from propkernels.propagation.edge_labels import EdgeFactors, crossed_edges
 from propkernels.propagation.initial import InitialDistributions
-from propkernels.propagation.schemes import AffineOperator, Diffusion, PropagationScheme
+from propkernels.propagation.schemes import (
+    AffineOperator,
+    Diffusion,
+    EdgeFactors,
+    PropagationScheme,
+    crossed_edges,
+)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from propkernels._utils.parallel import one_blas_thread, run_threads, whole_runs
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.stored import ANY_NUMBER, Offsets, require
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.count_kernel import Comparison
+from propkernels.kernels.count_kernel import Comparison, CountKernel
 from propkernels.propagation.attributes import Standardizer, fill_missing
 from propkernels.propagation.initial import LABEL_SOURCES, node_keys, resolve_source
 
@@ -222,3 +222,78 @@ class NodeComparison:
         if self.source is not None:
             values[left.keys[:, None] != right.keys] = 0.0
         return values
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AttributeKernel(CountKernel):
+    """Mean of a node kernel over all pairs of nodes, without edges: the baseline A of the paper.
+
+    Parameters
+    ----------
+    attributes : {"gaussian", "linear", "truncated"}, default="gaussian"
+        Kernel between attributes: ``exp(-gamma |x - y|^2)``; x . y; or the Gaussian if ``|x - y| <= 1``,
+        else 0.
+    labels : {"auto", "node", "degree", None}, default=None
+        Labels that must be equal; None: labels are not compared.
+    gamma : float or None, default=None
+        Factor in the exponent; None: 1 / (number of attribute dimensions).
+    standardize : bool, default=True
+        Scale attributes to mean 0 and variance 1 over the training nodes. Missing values are replaced by the
+        mean of the graph, or of the training nodes.
+    normalize : bool, default=False
+        Divide k(x, y) by sqrt(k(x, x) k(y, y)).
+    n_jobs : int or None, default=None
+        Number of threads; None means 1, -1 all cores.
+
+    See Also
+    --------
+    PropagationKernel : Compares labels, structure and attributes.
+    propkernels.kernels.LabelHistogram : The baseline for labels.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 7.4, the baseline A.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> edge = np.array([[0, 1], [1, 0]])
+    >>> graphs = [(edge, None, [[0.0], [0.0]]), (edge, None, [[0.0], [1.0]])]
+    >>> pk.kernels.AttributeKernel(standardize=False).fit_transform(graphs).round(3)
+    array([[1.   , 0.684],
+           [0.684, 0.684]])
+    """
+
+    attributes: str = "gaussian"
+    labels: str | None = None
+    gamma: float | None = None
+    standardize: bool = True
+    normalize: bool = False
+    n_jobs: int | None = None
+
+    _is_dot_product = False
+
+    def _learn_coder(self, graphs: GraphDatabase) -> MeanOverPairs:
+        check_choice(self.attributes, ATTRIBUTE_KERNELS[1:], "attributes")
+        return MeanOverPairs(NodeComparison.learn(graphs, self))
+
+
+@dataclass(frozen=True)
+class MeanOverPairs(TiledComparison):
+    """Mean node kernel over all pairs of nodes."""
+
+    nodes: NodeComparison
+    data_type: ClassVar[type] = Nodes
+
+    def count(self, graphs: GraphDatabase, known: None) -> Nodes:
+        """Return labels and attributes of the nodes."""
+        return self.nodes.nodes(graphs)
+
+    def tile(self, left: Nodes, rows: slice, right: Nodes, columns: slice) -> NDArray[np.float64]:
+        """Return the kernel between two runs of graphs, (rows, columns)."""
+        a, b = left.some(rows), right.some(columns)
+        out = np.empty((len(a.ptr) - 1, len(b.ptr) - 1))
+        _core.sum_blocks(self.nodes.matrix(a, b), a.ptr, b.ptr, out)
+        return out / np.maximum(np.outer(np.diff(a.ptr), np.diff(b.ptr)), 1)

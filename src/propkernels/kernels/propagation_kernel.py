@@ -23,9 +23,14 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Graphs, GridDatabase
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.kernels.count_kernel import IteratedKernel, learn_in_time
-from propkernels.propagation.attributes import AttributeTreatment, Standardizer, resolve_attributes, way_of
-from propkernels.propagation.edge_labels import EdgeFactors
-from propkernels.propagation.gaussian_mixtures import GaussianMixtures
+from propkernels.propagation.attributes import (
+    AttributeTreatment,
+    GaussianMixtures,
+    Standardizer,
+    Training,
+    resolve_attributes,
+    way_of,
+)
 from propkernels.propagation.imputer import fill_labels
 from propkernels.propagation.initial import (
     KNOWN_SOURCES,
@@ -39,7 +44,7 @@ from propkernels.propagation.initial import (
     label_source,
     learn_prior,
 )
-from propkernels.propagation.schemes import PropagationScheme, SchemeLike, resolve_scheme
+from propkernels.propagation.schemes import EdgeFactors, PropagationScheme, SchemeLike, resolve_scheme
 
 _LABELS, _ATTRIBUTES = 0, 1
 
@@ -179,8 +184,8 @@ def _learn_attributes(
         return None
     treatment = resolve_attributes(attributes)
     standardizer = Standardizer.learn(graphs, bool(parameters.standardize))
-    common = graphs, standardizer(graphs), t_max, way_of(scheme, graphs), seed, edge_factors
-    learned = treatment.learn(*common)
+    way = way_of(scheme, graphs)
+    learned = treatment.learn(Training(graphs, standardizer(graphs), t_max, way, seed, edge_factors))
     lsh, *further = (
         LocalitySensitiveHash(parameters.attribute_metric, width, seed, _ATTRIBUTES + number)
         for number, width in enumerate(widths)

@@ -1,9 +1,8 @@
 """Propagation schemes: spread label distributions and attributes along edges."""
 
-from propkernels.propagation.attributes import PropagatedAttributes
+from propkernels.propagation.attributes import GaussianMixtures, PropagatedAttributes
 from propkernels.propagation.belief_propagation import BeliefPropagation
 from propkernels.propagation.convolution import AnisotropicDiffusion, Convolution
-from propkernels.propagation.gaussian_mixtures import GaussianMixtures
 from propkernels.propagation.imputer import LabelImputer
 from propkernels.propagation.scheme_checks import check_scheme
 from propkernels.propagation.schemes import Diffusion, PropagationScheme, transition_matrix

@@ -13,11 +13,12 @@ from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array
 
-from propkernels._utils.arrays import object_array
-from propkernels.storage.archive import FORMATS, KINDS, sparse_matrix
-from propkernels.storage.checks import check_fields, check_object
-from propkernels.storage.classes import class_of, make, name_of, state_of
+from propkernels._utils.arrays import check_compressed, object_array
+from propkernels.storage.classes import check_fields, check_object, class_of, make, name_of, state_of
+
+KINDS = "biufcUS"  # dtype kinds: booleans, numbers, text and bytes, no objects
 
 
 class Codec(NamedTuple):
@@ -64,6 +65,30 @@ def read_float(text: Any) -> float:
     if text not in ("nan", "inf", "-inf"):
         raise ValueError(f"{text!r} is not a float")
     return float(text)
+
+
+FORMATS = {"csr": csr_array, "csc": csc_array}
+
+
+def sparse_matrix(kind: str, shape: Sequence[int], data: Any, indices: Any, indptr: Any) -> Any:
+    """Return a sparse matrix from its arrays, with all indices checked.
+
+    scipy's check accepts an index pointer that ends below 0.
+
+    Raises
+    ------
+    ValueError
+        If an index is outside the shape, or lengths of arrays disagree.
+    """
+    rows, columns = (int(size) for size in shape)
+    nouns = ("row", "column") if kind == "csr" else ("column", "row")
+    if min(rows, columns) < 0 or data.ndim != 1 or data.dtype.kind not in "biuf" or len(data) != len(indices):
+        raise ValueError("the arrays of a sparse matrix have inconsistent shapes or types")
+    lengths = (rows, columns) if kind == "csr" else (columns, rows)
+    check_compressed(indptr, indices, len(data), lengths, nouns, "a sparse matrix")
+    matrix = FORMATS[kind]((data, indices, indptr), shape=(rows, columns))
+    matrix.check_format(full_check=True)
+    return matrix
 
 
 class Decoder:
