@@ -115,7 +115,7 @@ DEVICE int exclusive_scan(int* counters, int n, int* partial) {
 // beside them, for all steps, each node's weights and its neighbors' places in the packet.
 // Without `spread` the walk is the plain one of an unweighted graph: 1 / degree, and a node without edges
 // stays. `packets` are graph numbers. With edge labels, what crosses entry e in step k is also multiplied by the
-// factor of its label kinds[e]: `factors` are [step][label][stream] (propagation/edge_labels.py).
+// factor of its label kinds[e]: `factors` are [step][label][stream] (propagation/schemes.py).
 // ---------------------------------------------------------------------------------------------------------
 struct Walk {
   double *now, *then, *share, *stay;  // [CHUNK][capacity] twice, [capacity] twice
