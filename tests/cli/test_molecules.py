@@ -8,7 +8,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.cli.fit_command import reads_descriptors
-from propkernels.convert.atoms import VIEWS
+from propkernels.convert.rdkit import VIEWS
 from propkernels.kernels import DescriptorKernel
 from propkernels.storage.model_files import read_model, write_model
 

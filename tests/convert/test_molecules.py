@@ -12,14 +12,14 @@ from propkernels.convert.asking_rdkit import (
     rdkit_reason,
     with_atoms,
 )
-from propkernels.convert.atoms import RECIPES, ROLES
 from propkernels.convert.graph_molecules import known_molecule, matched_molecule, rebuilt_molecule, symbols_of
+from propkernels.convert.rdkit import RECIPES, ROLES
 from propkernels.counts.bins import smarts_of
 
 Chem = pytest.importorskip("rdkit.Chem")
 from rdkit.Chem import Crippen, Descriptors, rdMolDescriptors  # noqa: E402
 
-from propkernels.convert.atoms import compute_descriptors, descriptor_names  # noqa: E402
+from propkernels.convert.rdkit import compute_descriptors, descriptor_names  # noqa: E402
 
 # a salt, an isotope, charges, dative and unspecified bonds, stereo, metals
 SMILES = str.split("""CCO c1ccccc1C(=O)[O-].[Na+] C#N [13CH4] C[N+](C)(C)C [NH3]->[Fe] c1ccc2[nH]ccc2c1 [H][H]

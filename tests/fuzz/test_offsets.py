@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 import propkernels as pk
 from propkernels._utils.arrays import MOST_THINGS, check_indices, check_offsets, check_sizes
-from propkernels.graphs.packing import pack, unpack
+from propkernels.graphs.database import pack, unpack
 from tests.fuzz.cases import Wrong, pick, run_cases, try_to
 from tests.fuzz.models import estimators
 from tests.fuzz.valid import check_database

@@ -8,10 +8,10 @@ from scipy import sparse
 import propkernels as pk
 from propkernels.graphs import Graph, GraphDatabase, Grid, LabelColumn
 from propkernels.graphs.container import as_positions
+from propkernels.graphs.database import pack, unpack
 from propkernels.graphs.layout import node_positions
 from propkernels.graphs.names import Names
 from propkernels.graphs.neighborhoods import resolve_neighborhood
-from propkernels.graphs.packing import pack, unpack
 from tests.zoo import one
 
 TWO = np.kron(np.eye(2), [[0, 1], [1, 0]])  # two graphs of two nodes

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.graphs.grid_display import gray_labels, thumbnail
+from propkernels.graphs.drawing import gray_labels, thumbnail
 from tests.zoo import hide_labels
 
 

@@ -10,9 +10,9 @@ from scipy import sparse
 
 import propkernels as pk
 from propkernels.graphs import GraphDatabase
+from propkernels.graphs.database import pack, unpack
 from propkernels.graphs.descriptors import descriptors_of
 from propkernels.graphs.names import Names
-from propkernels.graphs.packing import pack, unpack
 from tests.zoo import one
 
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])

@@ -9,7 +9,7 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 import propkernels as pk
-from propkernels.graphs.grid_display import BRIGHTEST, DARKEST, gray_labels
+from propkernels.graphs.drawing import BRIGHTEST, DARKEST, gray_labels
 from propkernels.plotting.draw_graph import draw_graph, node_texts
 from propkernels.plotting.panels import check_target, class_names, draw_grid, forecast, one_axes, several_axes
 from tests.zoo import one

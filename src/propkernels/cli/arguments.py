@@ -151,7 +151,7 @@ def open_model(path: Path) -> Fitted:
     """Return a saved classifier or regressor of graphs, or a pipeline that ends in one."""
     from sklearn.pipeline import Pipeline
 
-    from propkernels.convert.atoms import VIEWS
+    from propkernels.convert.rdkit import VIEWS
     from propkernels.images.quantizers import Quantizer
     from propkernels.molecules.transformer import MoleculesToGraphs
     from propkernels.storage.model_files import read_model
@@ -293,7 +293,7 @@ class Input:
 
     def reading(self, target_required: bool, notes: Mapping[str, str] | None, n_jobs: int | None) -> Reading:
         """Return the options of the readers; defaults are the notes of a model file, if there are any."""
-        from propkernels.convert.atoms import VIEWS
+        from propkernels.convert.rdkit import VIEWS
         from propkernels.datasets.tables import Reading
 
         noted = {} if notes is None else notes

@@ -169,10 +169,9 @@ class Dataset:
         return f"Dataset({self.name}: {contents}, {target})"
 
     def _repr_html_(self) -> str:
-        from propkernels.plotting.pages.fragments import Drawings, Remark, Table, show_result
+        from propkernels.plotting.pages.fragments import Drawings, Table, show_result
 
-        about = first_sentence(self.description)
-        parts: list[Any] = [Remark(about)] if about else []
+        parts: list[Any] = []
         if self.n_classes is not None and not is_missing(self.target).any():
             classes, first, numbers = np.unique(self.target, return_index=True, return_counts=True)
             names = self.target_names if len(self.target_names) == len(classes) else classes.tolist()
@@ -196,22 +195,6 @@ class Dataset:
         texts = [f"{text}: {name}" for text, name in zip(texts, classes, strict=False)] or texts
         pictures = [plain_drawing(self.graphs, i) for i in chosen.tolist()]
         return [Drawing(picture, text) for picture, text in zip(pictures, texts, strict=True)]
-
-
-def first_sentence(description: str) -> str:
-    r"""Return the first sentence of a description; of a README in the TU layout, that of its description.
-
-    Examples
-    --------
-    >>> first_sentence("README for dataset X\n\n=== Description ===\nX has 3\ngraphs. More.")
-    'X has 3 graphs.'
-    """
-    head, _, rest = description.partition("=== Description")
-    text = " ".join((rest.partition("\n")[2] if rest else head).split())
-    if not rest and text.startswith("README"):
-        return ""
-    end = text.find(". ")
-    return text if end < 0 else text[: end + 1]
 
 
 def _at(values: Any, chosen: NDArray[np.int64]) -> Any:

@@ -67,12 +67,21 @@ def read_edges(paths: Sequence[Path], how: Reading) -> Dataset:
         raise ValueError(f"{places['edges']} has no column {how.smiles_column!r} of SMILES")
     pd = import_optional("pandas", extra="pandas", purpose="tables need")
     name = places["edges"].stem.removesuffix("edges").rstrip("_-") or places["edges"].absolute().parent.name
+    if how.node_labels and "nodes" not in tables:
+        raise ValueError(
+            f"{places['edges']} has no table of nodes, so --node-labels (node_labels=) does not apply"
+        )
     read = typed_tables(tables, how)
     places = dict.fromkeys(KINDS, places["edges"]) | places
-    arguments = _roles(read, how, places)
-    directed = "directed" in read["edges"] and bool(np.all(read["edges"]["directed"]))
+    directed = bool(np.all(read["edges"].pop("directed", False)))
     frames = {kind: pd.DataFrame(columns) for kind, columns in read.items()}
-    graphs: Any = from_pandas(**frames, **arguments, directed=directed, errors=how.errors)
+    columns: dict[str, Any] = {"edge_label": [how.edge_labels] if how.edge_labels else AUTO}
+    columns |= {"label": how.node_labels or AUTO, "weight": how.key_columns.get("weight", AUTO)}
+    try:
+        graphs: Any = from_pandas(**frames, **columns, directed=directed, errors=how.errors)
+    except ValueError as error:
+        place = places.get(str(error).partition(" ")[0], places["edges"])
+        raise ValueError(f"{place}: {error}") from None
     target = _target(read, graphs, how, places["graphs"])
     extras = {"node_names": _node_names(frames, graphs)}
     if how.id_column is not None:
@@ -136,36 +145,6 @@ def typed_tables(tables: dict[str, Cells], how: Reading) -> dict[str, Columns]:
             n_rows = len(tables[kind][name])
             read[kind][name], cells = cells[:n_rows], cells[n_rows:]
     return read
-
-
-def _roles(tables: dict[str, Columns], how: Reading, places: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments for :func:`from_pandas`: labels, weight and attributes."""
-    edges, nodes = dict(tables["edges"]), tables.get("nodes")
-    edges.pop("directed", None)
-    wanted = (how.edge_labels,) if how.edge_labels else ()
-    _check_labels(edges, wanted, "edges", places["edges"])
-    weight = how.key_columns.get("weight", AUTO)
-    used = column_roles(edges, "edges", ("graph", "source", "target"), wanted or AUTO, weight=weight)
-    arguments = {"edge_label": used.labels, "edge_attributes": used.attributes, "weight": used.weight}
-    if nodes is None:
-        if how.node_labels:
-            raise ValueError(
-                f"{places['edges']} has no table of nodes, so --node-labels (node_labels=) does not apply"
-            )
-        return arguments
-    _check_labels(nodes, how.node_labels, "nodes", places["nodes"])
-    used = column_roles(nodes, "nodes", ("graph", "node"), how.node_labels or AUTO)
-    return arguments | {"label": used.labels, "attributes": used.attributes}
-
-
-def _check_labels(table: Columns, wanted: Sequence[str], kind: str, place: Any) -> None:
-    """Raise ValueError if a table has no column that is asked for."""
-    for column in wanted:
-        if column not in table:
-            others = listed_names([name for name in table if name not in ALL_KEYS])
-            raise ValueError(
-                f"{place}: the table of {kind} has no column {column!r}; the others are {others}"
-            )
 
 
 def _target(tables: dict[str, Columns], graphs: Any, how: Reading, place: Any) -> NDArray[Any]:

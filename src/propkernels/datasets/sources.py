@@ -59,8 +59,7 @@ def read_folder(path: Path, how: Reading) -> Dataset:
         if file.is_file() and not any(part.startswith(".") for part in file.relative_to(path).parts)
     ]
     if any(file.name.endswith("_A.txt") for file in files):
-        how.refuse_columns("TU data sets")
-        return _chosen(read_tu(path, target_required=how.target_required), how)
+        return _read_tu(path, files, how)
     for suffixes, reader in FOLDER_READERS:
         chosen = [file for file in files if file.suffix.lower() in suffixes]
         nested = [file for file in chosen if file.parent != path]
@@ -91,25 +90,31 @@ def read_clouds(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
     how.refuse_columns("point clouds")
     names = [file.relative_to(path) for file in files]
     clouds = [read_points(file) for file in files]
-    ids = [name.as_posix() for name in names]
+    ids = None if path in files else [name.as_posix() for name in names]
     graphs = from_points(clouds, ids=ids, errors=how.errors)
-    is_kept = [name not in graphs.skipped for name in ids]
-    kept = [name for name, keep in zip(names, is_kept, strict=True) if keep]
-    target = _classes(kept, "point clouds", path, how)
+    kept = [i for i in range(len(files)) if (i if ids is None else ids[i]) not in graphs.skipped]
+    target = _classes([names[i] for i in kept], "point clouds", path, how)
     classes = tuple(sorted(set(target.tolist()))) if target.ndim == 1 else ()
-    places = stacked([cloud for cloud, keep in zip(clouds, is_kept, strict=True) if keep])
+    places = stacked([clouds[i] for i in kept])
     extras = {"coordinates": places} if len(places) == graphs.n_nodes else {}
-    return Dataset(path.name, graphs, target, classes, extras)
+    return Dataset(_name(path), graphs, target, classes, extras)
+
+
+def _name(path: Path) -> str:
+    return path.name if path.is_dir() else path.stem
 
 
 def _read_graph_files(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
     suffixes = sorted({file.suffix.lower() for file in files})
     if len(suffixes) > 1:
         raise ValueError(f"{path} has files of several formats ({', '.join(suffixes)}): use one per folder")
-    return read_graph_files(files, how, path.name, path)
+    return read_graph_files(files, how, _name(path), path)
 
 
 def _read_parquet_files(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
+    """Return the graphs of Parquet files, or the molecules of a Parquet table."""
+    if path in files and not has_graphs(path):
+        return _read_table(path, files, how)
     how.refuse_columns("Parquet files of graphs")
     parts = [read_parquet(file) for file in files]
     graphs = GraphDatabase.concat([part for part, _ in parts])
@@ -117,7 +122,7 @@ def _read_parquet_files(path: Path, files: Sequence[Path], how: Reading) -> Data
     if len(targets) not in (0, len(parts)):
         raise ValueError(f"{path}: some of its Parquet files have a target, and others have none")
     target = np.concatenate(targets) if targets else None
-    return Dataset(path.name, graphs, how.stored_target(target, len(graphs), path))
+    return Dataset(_name(path), graphs, how.stored_target(target, len(graphs), path))
 
 
 def read_points(path: Path) -> NDArray[np.float64]:
@@ -320,7 +325,7 @@ def read_source(source: Any, how: Reading) -> Dataset:
         refuse_foreign(path)
         if path.suffix.lower() not in READERS:
             raise ValueError(f"{path} has the unknown suffix {path.suffix!r}: supported are {SUPPORTED}")
-        return READERS[path.suffix.lower()](path, how)
+        return READERS[path.suffix.lower()](path, [path], how)
     if path.exists():
         raise ValueError(f"{path} is neither a file nor a folder: a pipe or a device is not read")
     places = (data_folder(), cache_folder())
@@ -340,30 +345,12 @@ def _chosen(data: Dataset, how: Reading) -> Dataset:
     return replace(data, target=target, target_names=names)
 
 
-def _read_zip(path: Path, how: Reading) -> Dataset:
+def _read_tu(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
     how.refuse_columns("TU data sets")
     return _chosen(read_tu(path, target_required=how.target_required), how)
 
 
-def _read_parquet(path: Path, how: Reading) -> Dataset:
-    """Return the graphs of a Parquet file, or the molecules of a Parquet table."""
-    if not has_graphs(path):
-        return _read_table(path, how)
-    how.refuse_columns("Parquet files of graphs")
-    graphs, target = read_parquet(path)
-    return Dataset(path.stem, graphs, how.stored_target(target, len(graphs), path))
-
-
-def _read_cloud(path: Path, how: Reading) -> Dataset:
-    how.refuse_columns("point clouds")
-    points = read_points(path)
-    graphs = from_points([points], errors=how.errors)
-    target = how.checked_target([], len(graphs), path)
-    extras = {"coordinates": points} if len(points) == graphs.n_nodes else {}
-    return Dataset(path.stem, graphs, target, extras=extras)
-
-
-def _read_table(path: Path, how: Reading) -> Dataset:
+def _read_table(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
     table = read_table(path)
     names = list(table)
     smiles = find_column(names, how.smiles_column, SMILES_NAMES, path)
@@ -427,7 +414,7 @@ def _companions(path: Path) -> list[Path]:
     return [path, *(other for other in others if path.stem.endswith("edges") and other.exists())]
 
 
-def _read_smi(path: Path, how: Reading) -> Dataset:
+def _read_smi(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
     """Return the molecules of an SMI file, with an optional name after each SMILES."""
     lines = [words for _, record in iter_records(path, quoted=False) if (words := smiles_of(record, path))]
     if not lines:
@@ -437,7 +424,7 @@ def _read_smi(path: Path, how: Reading) -> Dataset:
     return _of_molecules(path, table | ({"name": names} if any(names) else {}), how, "smiles")
 
 
-def _read_sdf(path: Path, how: Reading) -> Dataset:
+def _read_sdf(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
     """Return the molecules of an SDF file, with properties as target and ids."""
     records = [record for _, record in iter_sdf_records(path)]
     mols, properties = list(map(sdf_molecule, records)), list(map(sdf_properties, records))
@@ -448,16 +435,16 @@ def _read_sdf(path: Path, how: Reading) -> Dataset:
     return _of_molecules(path, table, how, None, mols)
 
 
-READERS: dict[str, Callable[[Path, Reading], Dataset]] = {
-    ".zip": _read_zip,
-    ".parquet": _read_parquet,
+READERS: dict[str, Reader] = {
+    ".zip": _read_tu,
+    ".parquet": _read_parquet_files,
     ".csv": _read_table,
     ".tsv": _read_table,
     ".sdf": _read_sdf,
     ".smi": _read_smi,
     ".smiles": _read_smi,
-    **dict.fromkeys(FORMATS, lambda path, how: read_graph_files([path], how, path.stem, path)),
-    ".npy": _read_cloud,
+    **dict.fromkeys(FORMATS, _read_graph_files),
+    ".npy": read_clouds,
 }
 SUPPORTED = (
     "tables (.csv, .tsv), Parquet (.parquet), molecules (.smi, .sdf), graph files (.json, .edges), "

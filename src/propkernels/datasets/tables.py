@@ -20,9 +20,9 @@ from propkernels._utils.cells import as_classes, check_measurements, typed_colum
 from propkernels._utils.checks import check_choice, reason_of
 from propkernels._utils.optional import import_optional
 from propkernels._utils.safe_files import open_regular
-from propkernels.convert.atoms import ALL, VIEWS
 from propkernels.convert.build import ERRORS
 from propkernels.convert.parquet import check_values, open_any_parquet, reading_parquet
+from propkernels.convert.rdkit import ALL, VIEWS
 
 SMILES_NAMES = ("smiles", "canonical_smiles", "mol", "structure")
 TARGET_NAMES = ("target", "label", "class", "activity", "y", "active")

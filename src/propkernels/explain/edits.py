@@ -28,9 +28,8 @@ from scipy.sparse.csgraph import connected_components
 from propkernels._utils.checks import check_choice, check_integer, shown
 from propkernels._utils.optional import import_optional
 from propkernels.convert.asking_rdkit import asking_rdkit, parse_smiles
-from propkernels.convert.atoms import RECIPES, VIEWS, Recipe
 from propkernels.convert.graph_molecules import BONDS, known_molecule, rebuilt_molecule, symbols_of
-from propkernels.convert.rdkit import from_rdkit, is_mol
+from propkernels.convert.rdkit import RECIPES, VIEWS, Recipe, from_rdkit, is_mol
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.graphs.labels import LabelColumn, canonical_label

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_integer, shown
 from propkernels._utils.progress import ProgressBar
-from propkernels.convert.atoms import Recipe
 from propkernels.convert.check import check_edges
 from propkernels.convert.graph_molecules import BONDS
-from propkernels.convert.rdkit import from_rdkit, is_mol
+from propkernels.convert.rdkit import Recipe, from_rdkit, is_mol
 from propkernels.explain.counterfactuals import Counterfactual, Counterfactuals, Edit
 from propkernels.explain.decisions import DecisionLayout
 from propkernels.explain.edits import (

@@ -301,11 +301,6 @@ def describe(database: GraphDatabase) -> str:
     return ", ".join(parts)
 
 
-def one_line(database: GraphDatabase) -> str:
-    """Return the repr of a database."""
-    return f"GraphDatabase({count(len(database), 'graph')}, {describe(database)})"
-
-
 def parts_of_subset(database: GraphDatabase, positions: NDArray[np.int64]) -> tuple[Any, ...]:
     """Return the parts of a new database with copies of the graphs at the given positions."""
     matrix, starts = database.adjacency, database.graph_ptr[positions]

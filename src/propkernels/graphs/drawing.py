@@ -1,4 +1,4 @@
-"""Small SVG drawings of graphs, and HTML for notebooks: a table of a database, a drawing of a graph."""
+"""Small SVG drawings of graphs and images, and HTML for notebooks: tables of databases."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.container import Graph, count, describe, one_line
+from propkernels.graphs.container import Graph, count
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.grid_display import thumbnail
+from propkernels.graphs.grid_database import Grid, GridDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.layout import edge_ends, node_positions
 from propkernels.graphs.names import label_text
@@ -19,6 +19,10 @@ from propkernels.plotting.pages import svg
 
 MOST_LABELS = 12  # in the table of a graph
 MOST_DRAWN = 400  # nodes; drawings of larger graphs are illegible
+SIDE = 96
+DARKEST, BRIGHTEST = 0.2, 0.95  # gray levels of the smallest and of the largest label
+MOST_SQUARES = 1024  # pixels of an image whose values are drawn as squares
+SMALLEST, LARGEST, LEAST_SHOWN = 0.15, 0.75, 0.04  # sides of squares, and the smallest share that is drawn
 STRONGEST = 80  # percent of the color of the largest value, on which labels are legible
 Positions = NDArray[np.float64]
 
@@ -124,19 +128,25 @@ def _by_value(values: Any) -> list[tuple[str, str]]:
     ]
 
 
-def show_database(database: GraphDatabase, most_rows: int = 5) -> str:
-    """Return HTML for a database: a summary and drawings of the first graphs."""
+def show_database(database: GraphDatabase | GridDatabase, most_rows: int = 5) -> str:
+    """Return HTML for a database: a summary and drawings of the first graphs or images."""
     from propkernels.plotting.pages.fragments import Drawing, Table, show_result
 
-    rows: list[list[Any]] = []
-    for i in range(min(len(database), most_rows)):
-        drawing = Drawing(graph_svg(database[i], size=(120, 84)))
-        name = i if database.ids is None else str(database.ids[i])
-        rows.append([name, drawing, describe(database[i].database)])
+    noun = "image" if isinstance(database, GridDatabase) else "graph"
+    ids = getattr(database, "ids", None)
+    rows: list[list[Any]] = [
+        [i if ids is None else str(ids[i]), Drawing(plain_drawing(database, i, (120, 84))), inside(repr(one))]
+        for i, one in enumerate(database[:most_rows])
+    ]
     rest = len(database) - most_rows
     if rest > 0:
-        rows.append(["\N{HORIZONTAL ELLIPSIS}", "", count(rest, "more graph")])
-    return show_result(one_line(database), Table(["graph", "", "contents"], rows))
+        rows.append(["\N{HORIZONTAL ELLIPSIS}", "", count(rest, f"more {noun}")])
+    return show_result(repr(database), Table([noun, "", "contents"], rows))
+
+
+def inside(text: str) -> str:
+    """Return the contents of a repr."""
+    return text.partition("(")[2].removesuffix(")")
 
 
 def show_graph(graph: Graph) -> str:
@@ -149,6 +159,61 @@ def show_graph(graph: Graph) -> str:
     rows = [list(pair) for pair in label_numbers(graph)[:MOST_LABELS]]
     table = [Table(["label", "nodes"], rows)] if rows else []
     return show_result(title, Drawing(graph_svg(graph, size=(420, 280))), *table)
+
+
+def thumbnail(grids: GridDatabase, i: int, values: Any = None, side: int = SIDE) -> str:
+    """Return a picture of an image's labels in gray, or of a volume's middle slice; empty for 1-d grids.
+
+    Parameters
+    ----------
+    grids : GridDatabase
+    i : int
+    values : ndarray, optional
+        One number per pixel, drawn as squares, red for positive and blue for negative values, in images of up
+        to 1,024 pixels.
+    side : int, default=96
+        Largest width and height in pixels.
+    """
+    if grids.dimension < 2:
+        return ""
+    shades = np.round(255 * gray_labels(grids[i])).astype(np.uint8)
+    while shades.ndim > 2:
+        shades, values = shades[len(shades) // 2], None
+    if values is None or shades.size > MOST_SQUARES:
+        return svg.pixels(np.repeat(shades[..., None], 3, axis=-1), f"image {i}", side)
+    heat = np.full(shades.shape, 0.0)
+    inside = grids.inside_of(i)
+    heat.ravel()[slice(None) if inside is None else inside] = values
+    strength = np.abs(heat) / max(float(np.abs(heat).max()), 1e-300)
+    unit = side / max(shades.shape)
+    parts = [
+        svg.element(
+            "rect", x=x * unit, y=y * unit, width=unit + 0.5, height=unit + 0.5, fill=f"rgb({g}, {g}, {g})"
+        )
+        for (y, x), g in np.ndenumerate(shades)
+    ]
+    for y, x in np.argwhere(strength > LEAST_SHOWN).tolist():
+        own = unit * (SMALLEST + (LARGEST - SMALLEST) * strength[y, x])
+        color = "var(--for, #b2182b)" if heat[y, x] > 0 else "var(--against, #2166ac)"
+        place = {
+            "x": (x + 0.5) * unit - own / 2,
+            "y": (y + 0.5) * unit - own / 2,
+            "width": own,
+            "height": own,
+        }
+        parts.append(svg.element("rect", **place, style=f"fill: {color}", stroke="#fff", stroke_width=0.5))
+    return svg.drawing("".join(parts), (unit * shades.shape[1], unit * shades.shape[0]), f"image {i}")
+
+
+def gray_labels(grid: Grid) -> NDArray[np.float64]:
+    """Return one gray level per pixel: its label, or its most probable one; white if unobserved."""
+    column: Any = grid.database.label_column
+    if hasattr(column, "ids"):
+        ranks, k = grid._spread(np.where(column.observed, column.ids, -1), -1), len(column.values)
+    else:
+        likeliest = column.probabilities.toarray().argmax(axis=1)
+        ranks, k = grid._spread(np.where(column.known, likeliest, -1), -1), column.probabilities.shape[1]
+    return np.where(ranks >= 0, DARKEST + (BRIGHTEST - DARKEST) * ranks / max(k - 1, 1), 1.0)
 
 
 def plain_drawing(database: Any, i: int, size: tuple[int, int] = (200, 140)) -> str:

@@ -12,20 +12,21 @@ from scipy.sparse import csr_array
 from propkernels._utils.arrays import freeze, frozen, offsets
 from propkernels._utils.locks import cached_property
 from propkernels._utils.typing import Array, NeighborhoodLike, Rows
-from propkernels.graphs.container import Container, Graph, join_attributes, stretch
+from propkernels.graphs.container import Container, Graph, count, join_attributes, stretch
 from propkernels.graphs.database import GraphDatabase, same_attributes
-from propkernels.graphs.grid_validation import (
-    as_images,
-    as_masks,
-    check_image,
-    check_same_dimension,
-    pixel_attributes,
-)
 from propkernels.graphs.label_distributions import LabelDistributions, Labeling, concat_labels
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 from propkernels.graphs.names import Names
 from propkernels.graphs.neighborhoods import NEAREST
-from propkernels.graphs.validation import check_attributes, check_node_labels
+from propkernels.graphs.validation import (
+    as_images,
+    as_masks,
+    check_attributes,
+    check_image,
+    check_node_labels,
+    check_same_dimension,
+    pixel_attributes,
+)
 
 
 class Grid:
@@ -101,12 +102,10 @@ class Grid:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        from propkernels.graphs.grid_display import describe, sizes
-
-        return f"Grid({sizes(self.database).removeprefix(' of ')}, {describe(self.database)})"
+        return f"Grid({_sizes(self.database).removeprefix(' of ')}, {_describe(self.database)})"
 
     def _repr_html_(self) -> str:
-        from propkernels.graphs.grid_display import thumbnail
+        from propkernels.graphs.drawing import thumbnail
         from propkernels.plotting.pages.fragments import Drawing, show_result
 
         return show_result(repr(self), Drawing(thumbnail(self.database, 0, side=240)))
@@ -358,14 +357,35 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
     # display
 
     def __repr__(self) -> str:
-        from propkernels.graphs.grid_display import one_line
-
-        return one_line(self)
+        return f"GridDatabase({count(len(self), 'image')}{_sizes(self)}, {_describe(self)})"
 
     def _repr_html_(self) -> str:
-        from propkernels.graphs.grid_display import html_table
+        from propkernels.graphs.drawing import show_database
 
-        return html_table(self)
+        return show_database(self)
+
+
+def _sizes(grids: GridDatabase) -> str:
+    """Return the size of the images, " of 64 x 64", or a range of sizes per axis, " of 3-4 x 3-6"."""
+    if len(grids) == 0:
+        return ""
+    low, high = grids.shapes.min(axis=0), grids.shapes.max(axis=0)
+    pairs = zip(low.tolist(), high.tolist(), strict=True)
+    return " of " + " x ".join(str(a) if a == b else f"{a}-{b}" for a, b in pairs)
+
+
+def _describe(grids: GridDatabase) -> str:
+    """Return the numbers of pixels, labels, masked and unobserved pixels as text."""
+    parts = [count(grids.n_nodes, "pixel"), count(len(grids.label_values), "label")]
+    if grids.node_attributes is not None:
+        parts.append(count(grids.node_attributes.shape[1], "attribute"))
+    outside = int(grids.pixel_ptr[-1]) - grids.n_nodes
+    if outside:
+        parts.append(f"{outside} masked out")
+    missing = int(np.count_nonzero(~grids.label_column.observed))
+    if missing:
+        parts.append(f"{missing} unobserved")
+    return ", ".join(parts)
 
 
 def _join_inside(parts: list[GridDatabase]) -> NDArray[np.bool_] | None:

@@ -12,9 +12,18 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from propkernels._utils.checks import GraphInput, check_choice
 from propkernels._utils.typing import Molecules
-from propkernels.convert.atoms import VIEWS, Recipe, Wanted, check_recipe, check_wanted
 from propkernels.convert.build import ERRORS
-from propkernels.convert.rdkit import check_steps, from_rdkit, from_smiles, is_mol
+from propkernels.convert.rdkit import (
+    VIEWS,
+    Recipe,
+    Wanted,
+    check_recipe,
+    check_steps,
+    check_wanted,
+    from_rdkit,
+    from_smiles,
+    is_mol,
+)
 from propkernels.graphs.database import GraphDatabase
 from propkernels.molecules.read_molecules import as_list
 

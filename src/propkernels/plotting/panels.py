@@ -15,8 +15,8 @@ from propkernels.convert.graph_molecules import BOND_LENGTH, atom_positions, kno
 from propkernels.explain.explanation import Explanation
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.drawing import LARGEST, LEAST_SHOWN, MOST_SQUARES, SMALLEST, gray_labels
 from propkernels.graphs.grid_database import Grid, GridDatabase
-from propkernels.graphs.grid_display import LARGEST, LEAST_SHOWN, MOST_SQUARES, SMALLEST, gray_labels
 from propkernels.graphs.layout import node_positions
 from propkernels.plotting.draw_graph import draw_graph
 

@@ -12,8 +12,8 @@ from propkernels._utils.checks import check_integer, kind_of
 from propkernels._utils.progress import LOG, ProgressBar
 from propkernels._utils.safe_files import open_regular
 from propkernels._utils.typing import PathLike
-from propkernels.convert.atoms import VIEWS
 from propkernels.convert.parquet import has_graphs
+from propkernels.convert.rdkit import VIEWS
 from propkernels.datasets.dataset import PLAIN_NAME, data_folder, find_in, home_expanded, refuse_foreign
 from propkernels.datasets.tables import Reading
 from propkernels.scale.opened import MANIFEST

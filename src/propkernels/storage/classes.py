@@ -21,8 +21,7 @@ from scipy.sparse import issparse
 
 from propkernels import propagation
 from propkernels._utils.stored import NOT_FINITE, SOMETIMES, Indices, Offsets, require
-from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.packing import pack, unpack
+from propkernels.graphs.database import GraphDatabase, pack, unpack
 
 _BY_MODULE = {
     "propkernels.graphs.database": ("GraphDatabase",),
