@@ -117,6 +117,14 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("low = middle + 1;", "low = middle + 2;"),
         ],
     ),
+    "edits.cpp": (
+        "tests/sets",
+        [
+            ("add(g, done_g, 1), add(h, done_h, -1);", "add(g, done_g, 1), add(h, done_h, 1);"),
+            ("if (around(a, b) - before >= -1e-9)", "if (true)"),
+            (".out = rows[size_t(b)][a].in = kind;", ".out = kind;"),
+        ],
+    ),
     "cliques.cpp": (
         "tests/kernels",
         [
@@ -133,6 +141,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         "tests/codes tests/propagation tests/images tests/kernels",
         [
             ("2 * length - 1 - folded", "2 * length - 2 - folded"),
+            ("shifts + size / 2, i);", "shifts + size / 4, i);"),
         ],
     ),
     "structure.cpp": (

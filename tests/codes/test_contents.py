@@ -9,11 +9,9 @@ from hypothesis import given
 
 import propkernels as pk
 from propkernels.codes.contents import (
-    bits,
     contents_by_value,
     everything,
     groups_by_step,
-    in_company,
     labels_alone,
 )
 from tests.strategies import databases
@@ -105,15 +103,3 @@ def test_distributions_are_equal_whatever_the_order_of_their_labels():
     assert groups_by_step(everything(together), 1)[1].tolist() == [0, 0, 0, 1]
     unknown = pk.LabelDistributions(rows, known=np.array([False, True]))
     assert not np.array_equal(*contents_by_value(one(2, [(0, 1)], unknown)).nodes)
-
-
-def test_who_is_in_company():
-    assert in_company(np.array([0, 1, 0])).tolist() == [True, False, True]
-    assert in_company(np.empty(0, dtype=np.int64)).tolist() == []
-
-
-def test_words_of_numbers():
-    words = bits(np.array([[np.nan, -0.0, 1.0]]))
-    assert words[0, 0] == bits(np.array([[np.float64("nan")]]))[0, 0]
-    assert words[0, 1] == 0
-    assert words[0, 2] != 0

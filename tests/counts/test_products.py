@@ -18,7 +18,6 @@ from propkernels.counts.products import (
     rectangular_gram,
     self_products,
     square_gram,
-    sums_of_rows,
 )
 from tests.zoo import labelled_zoo, one
 
@@ -72,18 +71,6 @@ def test_batches_are_added(entries, n_jobs, monkeypatch):
     reference = sum(exact(part, part) for part in parts)
     with workers(n_jobs):
         assert np.array_equal(square_gram(list(map(unsorted, parts))), reference)
-
-
-@pytest.mark.parametrize("largest", [9, 10**6], ids=["float32", "float64"])
-def test_many_streams(largest, n_jobs):
-    dense = [random_counts(30, k % 7 * 5, 0.1 * (k % 9), k, largest) for k in range(64)]
-    parts = list(map(unsorted, dense))
-    parts += parts[:3] * 2  # the same matrices count three times
-    reference = sum(exact(part, part) for part in [*dense, *dense[:3] * 2])
-    with workers(n_jobs):
-        assert np.array_equal(square_gram(parts), reference)
-    with workers(n_jobs):
-        assert np.array_equal(sums_of_rows(parts, True).sum(axis=0), np.diag(reference))
 
 
 @pytest.mark.parametrize("weight", [1.0, 1 / 3])

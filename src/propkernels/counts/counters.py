@@ -128,14 +128,6 @@ def rank_bins(stream: StreamCounts) -> StreamCounts:
     return StreamCounts(counts, stream.codes[order], stream.iteration, stream.weight)
 
 
-def sort_bins(stream: StreamCounts) -> StreamCounts:
-    """Return the stream with bins ordered by code and every row sorted by bin."""
-    ranked = rank_bins(stream)
-    counts = ranked.counts.copy()
-    counts.sort_indices()
-    return StreamCounts(counts, ranked.codes, stream.iteration, stream.weight)
-
-
 @dataclass(frozen=True)
 class Occurrences:
     """Items of one stream, with their codes and nodes.

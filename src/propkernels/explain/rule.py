@@ -781,7 +781,7 @@ def _ratio(counting: Counting, coefficients: Matrix) -> RatioMember:
 def primal_members(kernel: Any, coefficients: Matrix) -> list[GraphMember]:
     """Return members from a fitted kernel and weights of its feature columns, (columns, decisions).
 
-    Columns are grouped by stream, and sorted by code within a stream (``sort_bins``).
+    Columns are grouped by stream, and sorted by code within a stream (``rank_bins``).
     """
     counts = kernel._training_counts
     ends = np.cumsum([len(stream.codes) for stream in counts])[:-1]

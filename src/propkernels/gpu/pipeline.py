@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, hstack, vstack
 
-from propkernels._utils.arrays import rows_of
+from propkernels._utils.arrays import index_dtype, rows_of
 from propkernels._utils.checks import check_choice
 from propkernels._utils.parallel import whole_runs
 from propkernels._utils.randomness import mix
@@ -223,20 +223,10 @@ class Device:
 
 def side_by_side(parts: Sequence[csr_array], runtime: Runtime) -> DeviceRows:
     """Return count matrices side by side as one matrix on the device."""
-    xp, first = runtime.xp, np.cumsum([0, *(part.shape[1] for part in parts)])
-    rows, columns, values = [], [], []
-    for part, start in zip(parts, first, strict=False):
-        indptr = runtime.to_device(part.indptr.astype(np.int64))
-        here = DeviceRows(indptr, runtime.to_device(part.indices), runtime.to_device(part.data), 0)
-        rows.append(row_numbers(here, xp))
-        columns.append(here.columns.astype(xp.int32) + np.int32(start))
-        values.append(here.values.astype(xp.float64))
-    graphs = xp.concatenate(rows)
-    order = xp.argsort(graphs, kind="stable")
-    lengths = xp.bincount(graphs, minlength=parts[0].shape[0])
-    indptr = xp.concatenate([xp.zeros(1, dtype=xp.int64), xp.cumsum(lengths, dtype=xp.int64)])
-    entries = (xp.concatenate(columns)[order], xp.concatenate(values)[order])
-    return DeviceRows(indptr, *entries, max(int(first[-1]), 1))
+    whole = csr_array(hstack(parts, format="csr"))
+    arrays = whole.indptr.astype(np.int64), whole.indices.astype(np.int32), whole.data
+    indptr, columns, values = map(runtime.to_device, arrays)
+    return DeviceRows(indptr, columns, values, max(whole.shape[1], 1))
 
 
 def streams_of(coder: Any, graphs: Any, runtime: Runtime) -> DeviceStreams:
@@ -296,34 +286,18 @@ def hashed_features(coder: Any, graphs: Any, n_features: int, runtime: Runtime) 
     While one batch is computed, the results of another are copied.
     """
 
-    def one_batch(part: Any) -> tuple[Any, Any, Any]:
+    def one_batch(part: Any) -> csr_array:
         with runtime.stream():
             rows = hashed_rows(streams_of(coder, part, runtime), part.graph_ptr, n_features, runtime)
-            return to_host(rows, runtime)
+            indptr, *entries = map(runtime.to_host, (rows.indptr, rows.columns, rows.values))
+        index = index_dtype(int(indptr[-1]))  # 32 bits if possible, as scikit-learn requires
+        return csr_array((*entries[::-1], indptr.astype(index)), shape=(len(indptr) - 1, n_features))
 
     parts = list(batches(coder, graphs, runtime))
     with ThreadPoolExecutor(2) as threads:
         contexts = [copy_context() for _ in parts]  # with the number of threads
         results = list(threads.map(lambda own, part: own.run(one_batch, part), contexts, parts))
-    return stacked(results, n_features)
-
-
-def to_host(rows: DeviceRows, runtime: Runtime) -> tuple[Any, Any, Any]:
-    """Return the offsets, columns and values of a sparse matrix, copied to the host."""
-    return runtime.to_host(rows.indptr), runtime.to_host(rows.columns), runtime.to_host(rows.values)
-
-
-def stacked(parts: Sequence[tuple[Any, Any, Any]], n_columns: int) -> csr_array:
-    """Return the rows of batches stacked, with 32-bit indices if possible, as scikit-learn requires."""
-    starts = np.cumsum([0, *(int(indptr[-1]) for indptr, _, _ in parts)])
-    if len(parts) == 1:
-        indptr, columns, values = parts[0]
-    else:
-        indptr = np.concatenate([[0], *(p[0][1:] + start for p, start in zip(parts, starts, strict=False))])
-        columns, values = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
-    if starts[-1] < 2**31:
-        indptr = indptr.astype(np.int32)
-    return csr_array((values, columns, indptr), shape=(len(indptr) - 1, n_columns))
+    return results[0] if len(results) == 1 else csr_array(vstack(results, format="csr"))
 
 
 def batches(coder: Any, graphs: Any, runtime: Runtime) -> Iterator[Any]:

@@ -23,7 +23,7 @@ from sklearn.svm import SVC, SVR
 
 from propkernels._utils.stored import require
 from propkernels.counts.columns import join_streams
-from propkernels.counts.counters import sort_bins
+from propkernels.counts.counters import rank_bins
 from propkernels.counts.products import inverse_length, self_products
 from propkernels.explain.rule import Rule, dual_members, mean_rule, primal_members
 from propkernels.models.choose import Problem, Setting, choose, redrawn
@@ -296,7 +296,7 @@ def choose_landmarks(strata: Indices, n_landmarks: int, seed: int) -> Indices:
 
 def _on_features(problem: Problem, setting: Setting, kernel: Any, ridge: float) -> Learned:
     """Least squares on sparse features, one column per bin: no matrix of all graphs is formed."""
-    streams = [sort_bins(stream) for stream in kernel._training_counts]
+    streams = [rank_bins(stream) for stream in kernel._training_counts]
     widths, scales = zip(*((len(s.codes), float(np.sqrt(s.weight))) for s in streams), strict=True)
     features = join_streams(streams, widths, scales)
     lengths = self_products(features)
