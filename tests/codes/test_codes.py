@@ -192,6 +192,8 @@ def test_threads_share_large_graphs(name, n_hashes, monkeypatch):
     work = module.Work.of(graphs, graphs.adjacency.indptr, 1)
     assert work.large
     assert len(work.runs) > 2
+    runs = [*work.blocks.tolist(), *((part[0], part[-1]) for part in work.large)]
+    assert sorted(node for first, last in runs for node in range(first, last)) == list(range(graphs.n_nodes))
     assert np.array_equal(codes_of(graphs, OPERATORS[name], 3, n_hashes=n_hashes), reference)
 
 

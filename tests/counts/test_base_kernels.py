@@ -35,6 +35,11 @@ def streams(n, bins=(12, 5, 30, 8), n_hashes=2, seed=0):
     ]
 
 
+def uneven(several):
+    """The same counts with weights whose sums are rounded, so that no stream is added to another first."""
+    return [replace(one, weight=weight) for one, weight in zip(several, (0.3, 0.7, 1.0, 0.3), strict=True)]
+
+
 def ratio(shared, union):
     return np.divide(shared, union, out=np.zeros(shared.shape), where=union > 0)
 
@@ -65,9 +70,10 @@ def expected(name, left, right):
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("weigh", [list, uneven])
 @pytest.mark.parametrize("name", NAMES)
-def test_square_and_diagonal(name, n_jobs):
-    train = streams(15)
+def test_square_and_diagonal(name, weigh, n_jobs):
+    train = weigh(streams(15))
     kernel = resolve_base_kernel(name).fit(train)
     with workers(n_jobs):
         computed = kernel.square(train)
@@ -76,9 +82,10 @@ def test_square_and_diagonal(name, n_jobs):
     assert np.array_equal(computed, computed.T)
 
 
+@pytest.mark.parametrize("weigh", [list, uneven])
 @pytest.mark.parametrize("name", NAMES)
-def test_cross_with_bins_that_are_new_to_fit(name):
-    train, new = streams(15), streams(6, bins=(20, 5, 31, 9), seed=50)
+def test_cross_with_bins_that_are_new_to_fit(name, weigh):
+    train, new = weigh(streams(15)), weigh(streams(6, bins=(20, 5, 31, 9), seed=50))
     kernel = resolve_base_kernel(name).fit(train)
     computed = kernel.cross(new, train)
     assert np.allclose(computed, expected(name, new, train), rtol=1e-12)

@@ -92,6 +92,7 @@ def test_samples_and_parts_hold_shares_of_strata():
     problem = Problem(np.arange(100), np.zeros((100, 1)), strata, 0)
     places = problem.places(50)
     assert np.bincount(strata[places]).tolist()[:2] in ([35, 13], [35, 12], [36, 12])
+    assert problem.at(places).seed == 0
     parts = problem.parts(5)
     assert sorted(np.concatenate(parts).tolist()) == list(range(100))
     assert all(np.bincount(strata[part])[0] == 14 for part in parts)

@@ -149,12 +149,16 @@ def test_confusions_of_many_classes_are_left_out(tmp_path):
     html = write_evaluations(tmp_path / "page.html", {"PK": result()}).read_text("utf-8")
     assert "Confusion" in html
     assert "color-mix" in html
+    assert "var(--good)" in html
+    assert "var(--bad)" in html
 
 
 def test_folds_are_dots():
     one = result()
     svg = folds_svg({"a": one, "b": one})
     assert svg.count("<circle") == 2 * one.scores.size
+    assert " %</text>" in svg
+    assert " %</text>" not in folds_svg({"a": dataclasses.replace(one, metric="r2")})
     flat = dataclasses.replace(one, scores=np.ones((1, 4)))
     assert folds_svg({"a": flat}).count("<circle") == 4
     assert "nan" not in folds_svg({"a": flat})

@@ -120,6 +120,13 @@ def test_many_molecules_are_learned_from_landmarks_by_default(many):
     assert model.kernel_.base_kernel == "jaccard"
 
 
+@pytest.mark.parametrize("solver", ["ridge", "svm", "gp"])
+def test_matrices_of_many_graphs_are_refused(many, solver):
+    n = len(GRAPHS)
+    with pytest.raises(ValueError, match=f'solver="{solver}" forms a matrix of {n} x {n}'):
+        fitted(solver=solver)
+
+
 def test_several_labels_too_but_numbers_and_other_graphs_stay_linear(many, monkeypatch):
     several = np.column_stack([TARGET, 1 - TARGET])
     assert pk.PropagationClassifier(random_state=0).fit(GRAPHS, several).solver_ == "landmarks"
