@@ -39,14 +39,6 @@ def damaged(data: bytes, rng: Generator) -> bytes:
     return bytes(text)
 
 
-def flipped(data: bytes, rng: Generator) -> bytes:
-    """The same bytes with a few bits flipped."""
-    text = bytearray(data)
-    for at in rng.integers(len(text), size=int(rng.integers(1, 4))) if text else ():
-        text[at] ^= 1 << int(rng.integers(8))
-    return bytes(text)
-
-
 def changed_tree(tree: Any, rng: Generator) -> Any:
     """Another value at a random place of nested lists and dictionaries."""
     if isinstance(tree, dict) and tree and rng.random() < 0.95:
