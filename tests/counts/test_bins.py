@@ -131,6 +131,9 @@ def test_tables_name_what_is_known():
     assert str(long).endswith(f" {'x' * 45}...")
     weighted = Bins(bins, "for b")
     assert str(weighted[:1]) == str(weighted) == f"{bins}\n(weights for b)"
+    assert ", weights for b" in weighted._repr_html_()
+    assert ", weights" not in bins._repr_html_()
+    assert all(f">{cell}<" in bins._repr_html_() for cell in row.split()[:2])
     plain = features.describe(0, DATA.graphs).records()[0]
     assert list(plain) == [name for name in names if not name.startswith("mean")]
 

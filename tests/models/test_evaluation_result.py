@@ -68,6 +68,8 @@ def test_str_is_a_table():
         "     0     0    50.0 %      0      10",
         "     0     1   100.0 %      1      10",
     ]
+    html = make_evaluation([[0.5, 1.0]])._repr_html_()
+    assert all(f">{cell}<" in html for cell in ("repeat", "50.0 %", "100.0 %"))
 
 
 def test_records_go_into_a_frame():
@@ -149,8 +151,14 @@ def test_confusions_of_many_classes_are_left_out(tmp_path):
     html = write_evaluations(tmp_path / "page.html", {"PK": result()}).read_text("utf-8")
     assert "Confusion" in html
     assert "color-mix" in html
-    assert "var(--good)" in html
-    assert "var(--bad)" in html
+    assert "color-mix(in srgb, var(--good)" in html
+    assert "color-mix(in srgb, var(--bad)" in html
+
+
+def test_the_best_has_the_largest_mean(tmp_path):
+    worse = result(scores=result().scores / 2)
+    html = write_evaluations(tmp_path / "page.html", {"better": result(), "worse": worse}).read_text("utf-8")
+    assert "of better, the best" in html
 
 
 def test_folds_are_dots():

@@ -11,6 +11,7 @@ from propkernels.propagation.imputer import fill_labels
 from tests import naive
 from tests.propagation import dense
 from tests.strategies import databases
+from tests.zoo import one
 
 
 def names(column, nodes):
@@ -29,7 +30,7 @@ def check_twin(graphs):
 def test_naive_twin_on_the_zoo(values_in_memory, monkeypatch):
     """However many columns are computed at a time."""
     monkeypatch.setattr(imputer, "VALUES_IN_MEMORY", values_in_memory)
-    check_twin(dense.moderate_zoo())
+    check_twin(pk.GraphDatabase.concat([dense.moderate_zoo(), one(0)]))
 
 
 @settings(max_examples=60)
