@@ -95,7 +95,7 @@ REF ?= refs/heads/main
 site: docs
 	$(BIN)/python docs/versions.py --ref "$(REF)" --html docs/_build/html --site site
 
-# make bench BENCH='--quick --only pk-nci1' passes options on
+# make bench BENCH='--only NCI1' passes options on
 bench: .venv/.peers
 	$(BIN)/python -m benchmarks.run $(BENCH)
 

@@ -1,9 +1,8 @@
-"""The gallery: examples have a title, text and a picture, and the notebooks beside it are theirs."""
+"""The gallery: examples have a title, text and a picture."""
 
 from __future__ import annotations
 
 import ast
-import importlib.util
 import runpy
 from pathlib import Path
 
@@ -31,19 +30,3 @@ def test_a_recipe_is_short_and_runs(script):
     lines = script.read_text(encoding="utf-8").splitlines()
     assert len([line for line in lines if line]) <= 20
     assert len(runpy.run_path(str(script))["graphs"]) == 2
-
-
-def test_notebooks_are_those_of_the_examples():
-    pytest.importorskip("sphinx_gallery")
-    nbformat = pytest.importorskip("nbformat")
-    spec = importlib.util.spec_from_file_location("notebooks", EXAMPLES / "notebooks.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    expected = module.notebooks()
-    assert len(expected) == 5
-    assert set(expected) == set(EXAMPLES.glob("*.ipynb"))
-    for path, content in expected.items():
-        assert path.read_text(encoding="utf-8") == content, (
-            f"run python examples/notebooks.py: {path.name} is old"
-        )
-        nbformat.validate(nbformat.reads(content, as_version=4))
