@@ -239,6 +239,11 @@ def test_keys_go_from_graph_to_graph(page):
     page.run("document.querySelector(\"#ex-graph [data-node='1']\").focus()")
     page.driver.switch_to.active_element.send_keys(Keys.ENTER)
     assert page.text("#ex-hint").split()[1:3] == ["1", "adds"]
+    page.run("propkernels.app.view.apply({kind: 'remove', node: 5})")
+    assert page.run("return document.activeElement.dataset.node") == "1", "an edit leaves the focus"
+    page.run("document.getElementById('ex-save').open = true")
+    page.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
+    assert not page.run("return document.getElementById('ex-save').open")
 
 
 def test_dark_by_the_system_and_by_the_button(browser, path):
@@ -292,6 +297,7 @@ def test_numbers_and_graphs_without_target(browser, molecules, tmp_path):
 
 
 SMILES = [
+    "Cc1ccc(N(=O)=O)cc1",
     "CC(=O)Oc1ccccc1C(=O)O",
     "C1=CC=C2C(=C1)C=CN2",
     "CN1C=NC2=C1C(=O)N(C(=O)N2C)C",
@@ -362,7 +368,15 @@ READ = [
         "CS(=O)(=O)N",
         "[O-][n+]1ccccc1",
     ),
-    *("OP(=O)(O)O", "c1ccc(cc1)[N+](=O)[O-]", "c1cnc2[nH]cnc2c1", "O=c1cc[nH]cc1", "[nH]1cccc1", "c1ccsc1"),
+    *(
+        "CN(=O)=O",
+        "OP(=O)(O)O",
+        "c1ccc(cc1)[N+](=O)[O-]",
+        "c1cnc2[nH]cnc2c1",
+        "O=c1cc[nH]cc1",
+        "[nH]1cccc1",
+        "c1ccsc1",
+    ),
 ]
 
 

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from propkernels.auditing.statistics import Target
 from propkernels.codes.contents import Groups, everything, groups_by_step, in_company, labels_alone
@@ -112,9 +110,6 @@ class NearDuplicates:
         Number of compared graphs.
     n_graphs : int
         Graphs with a near duplicate.
-    n_clusters : int
-        Groups of graphs connected by such pairs.
-    largest_cluster : int
     n_disagreeing : int
         Graphs whose most similar near duplicate has another class; 0 for regression.
     pairs : tuple of (int, int, float)
@@ -124,8 +119,6 @@ class NearDuplicates:
     threshold: float
     n_looked_at: int
     n_graphs: int
-    n_clusters: int
-    largest_cluster: int
     n_disagreeing: int
     pairs: tuple[tuple[int, int, float], ...]
 
@@ -289,8 +282,6 @@ def near_duplicates(
     different = classes[rows] != classes[columns]
     rows, columns = rows[different], columns[different]
     values, n = matrix[rows, columns], len(matrix)
-    number, cluster = connected_components(coo_array((np.ones(len(rows)), (rows, columns)), shape=(n, n)))
-    sizes = np.bincount(cluster, minlength=number)
     order = np.lexsort((columns, rows, -values))[:most]
     # the most similar partner of each graph, the first of equals
     graph, partner = np.concatenate([rows, columns]), np.concatenate([columns, rows])
@@ -304,8 +295,6 @@ def near_duplicates(
         NEARLY,
         n,
         len(involved),
-        int(np.count_nonzero(sizes > 1)),
-        int(sizes.max(initial=0)) if len(rows) else 0,
         n_disagreeing,
         tuple((int(rows[i]), int(columns[i]), float(values[i])) for i in order),
     )

@@ -27,7 +27,6 @@ SHOWN = 8  # nearest neighbors whose mean similarity gives the novelty
 PERPLEXITY = 20.0
 BLOCK = 500  # rows of similarities computed at a time
 MANY = 10_000  # with more graphs, t-SNE takes fewer and coarser iterations
-MOST_FOR_GRAM = 1000  # graphs whose start is computed from a Gram matrix
 ROUNDS, ROUNDS_OF_MANY = 750, 500
 ANGLE_OF_MANY = 0.75  # coarser sums over distant points: half the time
 FEW = 5  # fewer graphs are not embedded
@@ -159,23 +158,10 @@ def spectral_start(compared: Sequence[Comparison], seed: int) -> Values:
     n_graphs = features.shape[0]
     if min(features.shape) <= FEW:
         return np.column_stack([np.arange(n_graphs, dtype=np.float64), np.zeros(n_graphs)])
-    points = _leading_coordinates(features, seed)[:, 1:]
+    from sklearn.decomposition import TruncatedSVD
+
+    points = TruncatedSVD(3, n_iter=7, random_state=seed).fit_transform(features)[:, 1:]
     return np.asarray((points - points.mean(axis=0)) / np.maximum(points.std(axis=0), TINY))
-
-
-def _leading_coordinates(features: csr_array, seed: int) -> Values:
-    """Return coordinates of rows along three singular vectors; few rows by a Gram matrix."""
-    n = features.shape[0]
-    if n > MOST_FOR_GRAM:
-        from sklearn.decomposition import TruncatedSVD
-
-        return np.asarray(TruncatedSVD(3, n_iter=7, random_state=seed).fit_transform(features))
-    from scipy.linalg import eigh
-
-    values, vectors = eigh((features @ features.T).toarray(), subset_by_index=(n - 3, n - 1))
-    points = vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0))
-    largest = np.abs(points).argmax(axis=0)
-    return np.asarray(points * np.where(points[largest, np.arange(3)] < 0, -1.0, 1.0))  # signs are arbitrary
 
 
 def quantized(points: Values, frame: Values | None = None) -> NDArray[np.uint16]:

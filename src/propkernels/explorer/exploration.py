@@ -50,8 +50,7 @@ class Exploration:
     predictions : ndarray of shape (n,) or None
         Predictions on the page: class numbers 0, 1, ..., or real numbers.
     novelty : ndarray of shape (n,)
-        1 minus the mean similarity to the nearest graphs; for nodes, the information content of their
-        neighborhoods in nats.
+        1 minus the mean similarity to the nearest graphs; empty for nodes.
     how : str
         Origin of the predictions, in a few words.
     noun : str

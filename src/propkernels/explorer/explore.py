@@ -98,8 +98,8 @@ def explore(
         targets, imputed node labels, and kernels that do not count bins. By default, the default model is
         trained, and the page shows leave-one-out predictions. With a fitted NodeClassifier or
         NodeRegressor, the page shows the nodes of the one graph ``graphs`` (at most 20,000): a map by shared
-        neighbors or ``layout``, and for each node its prediction, neighborhood, contributions and similar
-        nodes; ``target``, ``ids`` and ``columns`` then have one entry per node.
+        neighbors or ``layout``, and for each node its prediction, neighborhood and contributions; ``target``,
+        ``ids`` and ``columns`` then have one entry per node.
     title : str, optional
         Title of the page; by default the name of the Dataset.
     ids : sequence, optional

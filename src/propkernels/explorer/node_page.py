@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,21 +18,18 @@ from propkernels.explorer.exploration import Exploration, explorer_page
 from propkernels.explorer.groups import class_groups
 from propkernels.explorer.map_columns import Column, column_of_numbers, further_column
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.nodes.estimators import NodeClassifier
 from propkernels.nodes.explanation import NodeExplanation
 from propkernels.nodes.inputs import simple_graph
 from propkernels.nodes.known import KnownNodes
 from propkernels.nodes.model import NodeModel
-from propkernels.search.nearest import largest
 
 Values = NDArray[np.float64]
 Indices = NDArray[np.int64]
 MOST_NODES = 20_000
-SMOOTHING = 0.5  # added to the numbers of occurrences of bins
 NEIGHBORS = 30  # nearest nodes used by t-SNE
 MOST_EXPLAINED = 300  # nodes whose decisions the page explains
-SHOWN, SHOWN_COLUMNS, SIMILAR = 16, 10, 6  # neighbors, columns and similar nodes listed per node
+SHOWN, SHOWN_COLUMNS = 16, 10  # neighbors and columns listed per node
 TABS = [("node", "Node"), ("about", "About")]
 GLOSSARY = {
     "decision": "Contributions of neighbors (or of columns) plus an intercept: the class with the largest "
@@ -41,7 +38,6 @@ GLOSSARY = {
     "add up to the decision.",
     "step": "The smallest number of edges of a walk that brings a contribution.",
     "lead": "The largest probability minus the second largest: small for unsure predictions.",
-    "similar nodes": "The share of equal neighborhoods, of up to three steps.",
 }
 
 
@@ -73,13 +69,8 @@ def explore_nodes(
     points = _points(graphs, layout, seed)
     described = _columns(graphs, model, truth, chances, classes, columns)
     chosen = _explained(graphs, chances)
-    explanation, codes = model.explain(chosen), _codes(graphs, seed)
+    explanation = model.explain(chosen)
     explained, mentioned = explained_arrays(explanation, _favored(model, explanation))
-    similar = [most_similar(codes, node, min(SIMILAR + 1, graphs.n_nodes)) for node in chosen.tolist()]
-    explained |= {
-        "similar": np.concatenate([nodes for _, nodes in similar]),
-        "similarities": np.concatenate([values for values, _ in similar]).astype(np.float32),
-    }
     known = np.isin(np.arange(graphs.n_nodes), model.nodes_).astype(np.int64)
     on_map = {column.key: values for column, values in described} | {"xy": quantized(points), "known": known}
     if chances is not None:
@@ -112,33 +103,7 @@ def explore_nodes(
         noun="node",
         a_graph="a node",
     )
-    predictions = on_map["predicted"]
-    return Exploration(name, html, model, points, predictions, information(codes), "fitted", "nodes")
-
-
-def _codes(graphs: GraphDatabase, seed: int) -> Indices:
-    """Return the codes of all nodes up to three steps away, (streams, nodes)."""
-    source: Literal["log_degree", "node"] = "log_degree" if graphs.label_column is None else "node"
-    kernel = PropagationKernel(labels=source, t_max=3, n_hashes=4, bin_width=0.1, random_state=seed)
-    blocks = kernel._learn_coder(graphs).codes(graphs)
-    return np.array([codes for block in blocks for _, _, codes in block.streams()])
-
-
-def most_similar(codes: Indices, node: int, k: int) -> tuple[Values, Indices]:
-    """Return the largest shares of codes that nodes have in common with one, and these nodes."""
-    shares = (codes == codes[:, [node]]).mean(axis=0)
-    nodes = largest(shares, k)
-    return shares[nodes], nodes
-
-
-def information(codes: Indices) -> Values:
-    """Return the mean of -log(smoothed frequency) of the codes of each node, in nats."""
-    total = np.zeros(codes.shape[1])
-    for stream in codes:
-        _, place, counts = np.unique(stream, return_inverse=True, return_counts=True)
-        mass = len(stream) + SMOOTHING * (len(counts) + 1)
-        total -= np.log((counts[place] + SMOOTHING) / mass)
-    return total / len(codes)
+    return Exploration(name, html, model, points, on_map["predicted"], how="fitted", noun="nodes")
 
 
 def _check(graphs: GraphDatabase, model: NodeModel) -> None:

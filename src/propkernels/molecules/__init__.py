@@ -2,7 +2,7 @@
 
 from propkernels.molecules.depiction import formula_svg
 from propkernels.molecules.measurements import Merged, merge_duplicates
-from propkernels.molecules.pictures import MoleculePicture, Picture, draw_molecule, draw_similarity
+from propkernels.molecules.pictures import MoleculePicture, draw_molecule, draw_similarity
 from propkernels.molecules.scaffolds import scaffolds
 from propkernels.molecules.transformer import MoleculesToGraphs
 
@@ -10,7 +10,6 @@ __all__ = [
     "Merged",
     "MoleculePicture",
     "MoleculesToGraphs",
-    "Picture",
     "draw_molecule",
     "draw_similarity",
     "formula_svg",

@@ -5,27 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.optional import has_package, import_optional
+from propkernels._utils.optional import import_optional
 from propkernels._utils.safe_files import atomic_write
 from propkernels._utils.typing import Estimator, Molecule, Molecules
 from propkernels.convert.asking_rdkit import with_atoms
 from propkernels.convert.check import check_graphs
-from propkernels.convert.graph_molecules import known_molecule
 from propkernels.convert.rdkit import is_mol
 from propkernels.explain.explanation import Explanation, edge_contributions
-from propkernels.explain.shared_bins import Similarity, similar_because
-from propkernels.graphs.database import GraphDatabase
+from propkernels.explain.shared_bins import similar_because
 from propkernels.graphs.grid_database import OneGraph
 from propkernels.molecules.depiction import LAST, Panel, depict, light_colors, themed, values_of_bonds
 from propkernels.molecules.read_molecules import as_list, as_molecules
-from propkernels.plotting.panels import forecast_line
+from propkernels.plotting.panels import forecast_line, molecule_of
 from propkernels.plotting.plot_explanation import explained, scaled, shown
 
 if TYPE_CHECKING:
@@ -36,8 +33,8 @@ COLUMNS = 3  # panels per row
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Picture:
-    """A picture that notebooks display.
+class MoleculePicture:
+    """A picture of one or several molecules, which notebooks display.
 
     Attributes
     ----------
@@ -45,10 +42,19 @@ class Picture:
         The picture as SVG.
     png : bytes
         The picture as PNG.
+    panels : tuple of Panel
+        All molecules of the picture, with their values.
+    molecule : rdkit.Chem.Mol
+        The first molecule; with hydrogens if its graph includes them.
+    values : ndarray of shape (atoms,)
+        Values of its atoms, shown by their colors.
+    bonds : ndarray of shape (bonds,), or None
+        Values of its bonds, shown by their colors.
     """
 
     svg: str
     png: bytes
+    panels: tuple[Panel, ...]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the picture to a .svg or .png file; an existing file is replaced."""
@@ -65,32 +71,6 @@ class Picture:
         from propkernels.plotting.pages.fragments import Drawing, show_result
 
         return show_result("", Drawing(themed(self.svg)))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({len(self.svg):,} letters of SVG)"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class MoleculePicture(Picture):
-    """A picture of one or several molecules, displayed by notebooks.
-
-    Attributes
-    ----------
-    molecule : rdkit.Chem.Mol
-        The first molecule; with hydrogens if its graph includes them.
-    values : ndarray of shape (atoms,)
-        Values of its atoms, shown by their colors.
-    bonds : ndarray of shape (bonds,), or None
-        Values of its bonds, shown by their colors.
-    panels : tuple of Panel
-        All molecules of the picture, with their values.
-    svg : str
-        The picture as SVG.
-    png : bytes
-        The picture as PNG.
-    """
-
-    panels: tuple[Panel, ...] = ()
 
     @property
     def molecule(self) -> Mol:
@@ -245,7 +225,6 @@ def _on_molecule(model: Any, molecules: Any, graph: int, classes: Any) -> tuple[
     return *explained(model, [molecule], 0, classes), molecule
 
 
-DOTS = 100  # per inch
 PALEST, STRONGEST = 0.0, 0.65  # part of the color map on which black text is legible
 
 
@@ -256,18 +235,16 @@ def draw_similarity(
     kernel: Estimator | None = None,
     t: int | None = None,
     size: tuple[int, int] = (450, 350),
-) -> Picture:
-    """Draw two molecules or other graphs, nodes colored by their contribution to the similarity.
+) -> MoleculePicture:
+    """Draw two molecules, atoms colored by their contribution to the similarity.
 
     The contribution of a shared bin is divided among its nodes, in each of the two graphs. The color of a
-    bond shows its share in the neighborhoods of these atoms, on a separate scale. The second of two graphs
-    that are not molecules is turned so that nodes with equal neighborhoods are in similar places.
+    bond shows its share in the neighborhoods of these atoms, on a separate scale.
 
     Parameters
     ----------
     g, h : str, rdkit.Chem.Mol or graph
-        SMILES, molecules, or graphs of any kind (see :func:`propkernels.check_graphs`); graphs whose labels
-        are called as elements and bonds are drawn as molecules.
+        SMILES, molecules, or graphs whose labels are called as elements and bonds.
     kernel : estimator, optional
         A kernel, a model or an index, as for :func:`similar_because`; or a fitted pipeline that begins with
         :class:`MoleculesToGraphs`.
@@ -278,8 +255,8 @@ def draw_similarity(
 
     Returns
     -------
-    Picture
-        With ``svg``, ``png`` and ``save``; notebooks display it. A :class:`MoleculePicture` for molecules.
+    MoleculePicture
+        With ``svg``, ``png`` and ``save``; notebooks display it.
 
     See Also
     --------
@@ -303,10 +280,9 @@ def draw_similarity(
         graphs = check_graphs(mols) if pipeline is None else pipeline[:-1].transform(mols)
     else:
         graphs = check_graphs([g, h])
-        is_known = isinstance(graphs, GraphDatabase) and has_package("rdkit")  # others are images
-        mols = [known_molecule(graphs[[i]]) if is_known else None for i in (0, 1)]
+        mols = [molecule_of(graphs, i) for i in (0, 1)]
         if None in mols:
-            return _drawn(similar_because(graphs[0], graphs[1], kernel=kernel), t, size)
+            raise ValueError("these graphs are no molecules: draw them by similar_because(g, h).plot()")
     similarity = similar_because(graphs[0], graphs[1], kernel=kernel if pipeline is None else pipeline[-1])
     panels = []
     for i, side in enumerate("gh"):
@@ -322,14 +298,3 @@ def draw_similarity(
     largest = max(float(panel.values.max(initial=0.0)) for panel in panels)
     norm = colors.Normalize(0.0, largest or 1.0)
     return picture_of(panels, norm, size, light_colors("Greens", PALEST, STRONGEST))
-
-
-def _drawn(similarity: Similarity, t: int | None, size: tuple[int, int]) -> Picture:
-    """Return a picture of two graphs that are no molecules, drawn by matplotlib."""
-    figure = import_optional("matplotlib.figure", extra="plot", purpose="plots need").Figure
-    canvas = figure(figsize=(2 * size[0] / DOTS, size[1] / DOTS), dpi=DOTS, layout="constrained")
-    similarity.plot(t=t, cmap="Greens", ax=canvas.subplots(1, 2))
-    svg, png = StringIO(), BytesIO()
-    canvas.savefig(svg, format="svg")
-    canvas.savefig(png, format="png", dpi=2 * DOTS)
-    return Picture(svg.getvalue(), png.getvalue())

@@ -231,7 +231,10 @@ function listen() {
     if ((event.key === "k" && (event.ctrlKey || event.metaKey)) || (event.key === "/" && !/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName))) {
       event.preventDefault();
       byId("ex-search").focus();
-    } else if (event.key === "Escape") byId("ex-meaning").hidden = true;
+    } else if (event.key === "Escape") {
+      byId("ex-meaning").hidden = true;
+      byId("ex-save").open = false;
+    }
   });
   document.addEventListener("click", (event) => {
     byId("ex-meaning").hidden = true;

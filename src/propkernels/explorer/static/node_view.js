@@ -1,4 +1,4 @@
-// A page of nodes: one node, its neighborhood, what its neighbors and columns add, and similar nodes.
+// A page of nodes: one node, its neighborhood, and what its neighbors and columns add.
 
 const MOST_DRAWN = 40; // nodes of a drawn neighborhood
 const RING_GAP = 0.95; // between neighbors on a circle
@@ -17,7 +17,6 @@ class NodeView {
     this.place = new Map(Array.from(explained.nodes, (v, i) => [v, i]));
     this.rows = ranges(explained.sizes);
     this.columns = ranges(explained.columnSizes);
-    this.nSimilar = explained.nodes.length ? explained.similar.length / explained.nodes.length : 0;
     byId("ex-previous").addEventListener("click", () => this._step(-1));
     byId("ex-next").addEventListener("click", () => this._step(1));
   }
@@ -42,7 +41,6 @@ class NodeView {
     this._verdict();
     this.draw();
     this._sums();
-    this._similar();
   }
 
   /** What neighbors and columns add to the decision about an explained node. */
@@ -119,19 +117,6 @@ class NodeView {
       ...table("What neighbors add", parts.neighbors.map((one) => row(who(one), one.value)), parts.total - listed(parts.neighbors)),
       ...table("The same sum, by column", parts.columns.map(({ name, value }) => row(name, value)), parts.total - listed(parts.columns)),
     );
-  }
-
-  /** Nodes with similar neighborhoods. */
-  _similar() {
-    const { app, v } = this, { explained } = app;
-    const box = byId("ex-neighbors");
-    box.replaceChildren();
-    const item = (u, text) => make("li", {}, pointLink(u), ` ${[...factsOf(u).slice(0, 1), text].filter(Boolean).join(" · ")}`);
-    if (this.place.has(v)) {
-      const first = this.place.get(v) * this.nSimilar;
-      const similar = Array.from({ length: this.nSimilar }, (_, k) => [explained.similar[first + k], explained.similarities[first + k]]).filter(([u]) => u !== v);
-      box.append(make("h3", {}, term("similar nodes", "Similar nodes")), make("ul", { className: "ex-list" }, ...similar.map(([u, share]) => item(u, `${(100 * share).toFixed(0)} % of neighborhoods equal`))));
-    }
   }
 }
 

@@ -175,8 +175,10 @@ class GraphView {
   /** Draw a picture, as it is zoomed. */
   paint(picture) {
     this.picture = picture;
+    const focused = document.activeElement.closest("#ex-graph [data-node]");
     drawGraph(byId("ex-graph"), picture);
     this.frame.apply();
+    if (focused) [...byId("ex-graph").querySelectorAll("[data-node]")].slice(0, Number(focused.dataset.node) + 1).pop().focus(); // keys go on
   }
 
   /** The key of the colors; of several classes, the menu of the class that they speak for. */
