@@ -1,11 +1,9 @@
 """Predictions with details, and part by part."""
 
-import csv
-import io
-
 import pytest
 
 from propkernels.cli import arguments
+from tests.cli.conftest import table
 
 Chem = pytest.importorskip("rdkit.Chem")
 pandas = pytest.importorskip("pandas")
@@ -28,14 +26,10 @@ def model(run, tmp_path):
 OPTIONS = ("--errors", "skip", "--coverage", 0.8, "--details", "--nearest", "train.csv", "--jobs", 1)
 
 
-def read(text):
-    return list(csv.DictReader(io.StringIO(text)))
-
-
 @pytest.mark.slow
 def test_details_nearest_and_skipped_rows(run, model, tmp_path):
     result = run("predict", model, "new.csv", *OPTIONS, "--skipped", "skipped.csv")
-    rows = read(result.stdout)
+    rows = table(result.stdout)
     assert [int(row["id"]) for row in rows] == [*range(len(SMILES[::3])), len(SMILES[::3]) + 1]
     for i, row in enumerate(rows[:-1]):
         assert float(row["low"]) <= float(row["high"])
@@ -43,7 +37,7 @@ def test_details_nearest_and_skipped_rows(run, model, tmp_path):
         assert int(row["nearest"]) == 3 * i
         assert float(row["similarity"]) == 1
     assert all(row["smarts_1"] and float(row["contribution_1"]) for row in rows)
-    (left_out,) = read((tmp_path / "skipped.csv").read_text())
+    (left_out,) = table((tmp_path / "skipped.csv").read_text())
     assert left_out == {"id": str(len(SMILES[::3])), "reason": "'not one' cannot be read as SMILES"}
 
 
@@ -77,7 +71,7 @@ def test_part_by_part_is_the_same(run, model, tmp_path, monkeypatch, file):
     monkeypatch.setattr(arguments, "LARGE", 10)
     monkeypatch.setattr(arguments, "NODES_PER_PART", 20)
     assert run("predict", model, file, *options).stdout == at_once
-    assert [row["id"] for row in read(at_once)] == [f"m{i}" for i in range(len(smiles))]
+    assert [row["id"] for row in table(at_once)] == [f"m{i}" for i in range(len(smiles))]
     assert run("explain", model, file, "-g", 7).stdout == explained
     beyond = run("explain", model, file, "-g", 100)
     assert f"has graphs 0 to {len(smiles) - 1}, got 100" in " ".join(beyond.stderr.split())
@@ -97,7 +91,7 @@ def test_parts_without_a_molecule_leave_one_header(run, model, tmp_path, small_p
 def test_rows_that_cannot_be_read_are_listed(run, model, tmp_path, small_parts):
     written = run("predict", model, "new.csv", *OPTIONS, "--skipped", "skipped.csv", "-o", "out.csv")
     assert "12 predictions" in written.stdout + written.stderr
-    assert len(read((tmp_path / "skipped.csv").read_text())) == 1
-    assert len(read((tmp_path / "out.csv").read_text())) == 12
+    assert len(table((tmp_path / "skipped.csv").read_text())) == 1
+    assert len(table((tmp_path / "out.csv").read_text())) == 12
     lost = run("explain", model, "new.csv", "-g", len(SMILES[::3]), "--errors", "skip")
     assert "cannot be read" in lost.stderr

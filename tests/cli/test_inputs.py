@@ -1,9 +1,7 @@
 """Every command by every kind of input; one set of options; messages name only options that exist."""
 
 import ast
-import csv
 import inspect
-import io
 import re
 from pathlib import Path
 
@@ -14,7 +12,7 @@ import propkernels
 import propkernels as pk
 from propkernels.cli import app as application
 from propkernels.cli.arguments import Input, with_common_labels
-from tests.cli.conftest import invoke
+from tests.cli.conftest import invoke, table
 from tests.kinds_of_input import CLASSES, KINDS, N_GRAPHS, SMILES, WITH_TARGET, write_kind
 
 pytest.importorskip("rdkit")
@@ -148,21 +146,17 @@ def drugs(tmp_path):
 QUICK = ("--t-max", 1, "--folds", 2, "--C", 1, *ONE, "--kernel", "wl")
 
 
-def rows_of(text):
-    return list(csv.DictReader(io.StringIO(text)))
-
-
 def test_predictions_carry_names(run, drugs):
     fitted = run("fit", drugs, "--target", "word", "-o", "m.pk", *QUICK)
     assert fitted.exit_code == 0, fitted.stderr
-    rows = rows_of(run("predict", "m.pk", drugs, "--id-column", "code", *ONE).stdout)
+    rows = table(run("predict", "m.pk", drugs, "--id-column", "code", *ONE).stdout)
     assert [row["id"] for row in rows] == [f"m{i}" for i in range(N_GRAPHS)]
     assert set(rows[0]) == {"id", "prediction", "probability_even", "probability_odd"}
     assert {row["prediction"] for row in rows} <= set(CLASSES)
 
 
 def test_predictions_of_images_carry_files_and_classes(run, sources, models):
-    rows = rows_of(run("predict", models["images"], sources["images"], *ONE).stdout)
+    rows = table(run("predict", models["images"], sources["images"], *ONE).stdout)
     assert rows[0]["id"] == "even/1.png"
     assert {row["prediction"] for row in rows} <= set(CLASSES)
 
@@ -170,7 +164,7 @@ def test_predictions_of_images_carry_files_and_classes(run, sources, models):
 def test_several_targets(run, drugs):
     result = run("fit", drugs, "--target", "active", "--target", "level", "-o", "m.pk", *QUICK)
     assert result.exit_code == 0, result.stderr
-    rows = rows_of(run("predict", "m.pk", drugs, *ONE).stdout)
+    rows = table(run("predict", "m.pk", drugs, *ONE).stdout)
     assert list(rows[0]) == ["id", "prediction_active", "prediction_level"]
     texts = run("fit", drugs, "--target", "active", "--target", "word", "-o", "t.pk", *QUICK)
     assert "the target word is not numeric; of several targets all must be" in texts.stderr

@@ -1,8 +1,5 @@
 """From a CSV of SMILES to an explained prediction, by commands."""
 
-import csv
-import io
-
 import numpy as np
 import pytest
 
@@ -11,6 +8,7 @@ from propkernels.cli.fit_command import reads_descriptors
 from propkernels.convert.rdkit import VIEWS
 from propkernels.kernels import DescriptorKernel
 from propkernels.storage.model_files import read_model, write_model
+from tests.cli.conftest import table as rows_of
 
 Chem = pytest.importorskip("rdkit.Chem")
 pytest.importorskip("pandas")
@@ -44,7 +42,7 @@ def test_labels_of_atoms_are_remembered(run, table, tmp_path):
     assert result.exit_code == 0, result.stderr
     predicted = run("predict", "several.pk", table, *COLUMNS, "--jobs", 1)
     assert "never seen" not in predicted.stderr
-    rows = list(csv.DictReader(io.StringIO(predicted.stdout)))
+    rows = rows_of(predicted.stdout)
     assert [int(row["prediction"]) for row in rows] == ACTIVE
     explained = run("explain", "several.pk", table, *COLUMNS, "-g", 1, "-o", "several.svg")
     assert explained.exit_code == 0, explained.stderr
@@ -77,7 +75,7 @@ def test_the_options_of_a_chemist(run, tmp_path):
     assert result.exit_code == 0, result.stderr
     assert "1 of 33 graphs has no target and is left out." in result.stderr
     result = run("predict", "model.pk", "molecules.csv", "--smiles", "smiles", "--jobs", 1)
-    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    rows = rows_of(result.stdout)
     assert [int(row["prediction"]) for row in rows] == [*ACTIVE, 1]
     options = ("--smiles", "smiles", "-g", 12, "-o", "picture.svg")
     result = run("explain", "model.pk", "molecules.csv", *options)
@@ -102,7 +100,7 @@ def test_rows_that_are_not_molecules_are_named(run, tmp_path, model):
     assert "--errors skip" in text
     result = run("predict", model, "faulty.csv", "--errors", "skip", "--jobs", 1)
     assert "skipped 2 of 4 molecules" in result.stderr
-    assert [row["id"] for row in csv.DictReader(io.StringIO(result.stdout))] == ["0", "2"]
+    assert [row["id"] for row in rows_of(result.stdout)] == ["0", "2"]
 
 
 def test_a_graph_that_is_not_its_molecule_is_drawn_as_a_graph():
@@ -132,7 +130,7 @@ def test_missing_classes_are_left_out_by_every_command(run, tmp_path, words):
     assert evaluated.exit_code == 0, evaluated.stderr
     assert sentence in evaluated.stderr
     found = run("similar", "drugs.csv", "-g", 0, "-k", 31, "--format", "csv")
-    assert [row["target"] for row in csv.DictReader(io.StringIO(found.stdout))].count("") == len(RADICALS)
+    assert [row["target"] for row in rows_of(found.stdout)].count("") == len(RADICALS)
     explored = run("explore", "drugs.csv", "-o", "page.html", "--jobs", 1)
     assert explored.exit_code == 0, explored.stderr
     assert f"propkernels: {sentence}" in explored.stderr
@@ -169,7 +167,7 @@ def test_standard_forms_are_remembered(run, tmp_path):
     assert result.exit_code == 0, result.stderr
     assert "Molecules changed by standardization: fragment 11, charge 0." in result.stderr
     texts = [run("predict", "m.pk", f"{name}.csv", "--jobs", 1).stdout for name in ("salts", "plain")]
-    salts, plain = ([float(row["prediction"]) for row in csv.DictReader(io.StringIO(t))] for t in texts)
+    salts, plain = ([float(row["prediction"]) for row in rows_of(t)] for t in texts)
     np.testing.assert_allclose(salts, plain)
     explained = run("explain", "m.pk", "salts.csv", "-g", 3, "--coverage", 0.8, "-o", "salt.svg")
     assert explained.exit_code == 0, explained.stderr
@@ -183,7 +181,7 @@ def test_descriptors_are_remembered_if_the_model_reads_them(run, table, tmp_path
     graphs = pk.from_smiles(SMILES, node_labels=VIEWS, descriptors=names)
     reads.fit(graphs, graphs.descriptors.values[:, 0])
     write_model(reads, tmp_path / "m.pk", {"node_labels": ",".join(VIEWS), "descriptors": "exactmw,tpsa"})
-    rows = list(csv.DictReader(io.StringIO(run("predict", "m.pk", table, *COLUMNS, "--jobs", 1).stdout)))
+    rows = rows_of(run("predict", "m.pk", table, *COLUMNS, "--jobs", 1).stdout)
     np.testing.assert_allclose([float(row["prediction"]) for row in rows], reads.predict(graphs))
     explained = run("explain", "m.pk", table, *COLUMNS, "-g", 3)
     assert "descriptors" in explained.stdout
@@ -208,7 +206,7 @@ def test_pipelines_of_python_predict_and_explain(run, table, tmp_path, kind):
     pk.save_model(pipeline, tmp_path / "pipe.pk")
     result = run("predict", "pipe.pk", table, *COLUMNS, "--jobs", 1)
     assert result.exit_code == 0, result.stderr
-    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    rows = rows_of(result.stdout)
     chances = pipeline.predict_proba(SMILES)[:, 1]
     np.testing.assert_allclose([float(row["probability_1"]) for row in rows], chances, rtol=1e-6)
     explained = run("explain", "pipe.pk", table, *COLUMNS, "-g", 1)
@@ -238,7 +236,7 @@ def test_a_pipeline_of_images_reads_images(run, tmp_path):
     pk.save_model(pipeline, tmp_path / "pipe.pk")
     result = run("predict", "pipe.pk", "pics", "--jobs", 1)
     assert result.exit_code == 0, result.stderr
-    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    rows = rows_of(result.stdout)
     expected = dict(
         zip((f"{'ab'[i % 2]}/{i}.png" for i in range(8)), pipeline.predict_proba(pictures)[:, 1], strict=True)
     )

@@ -297,7 +297,6 @@ def test_numbers_and_graphs_without_target(browser, molecules, tmp_path):
 
 
 SMILES = [
-    "Cc1ccc(N(=O)=O)cc1",
     "CC(=O)Oc1ccccc1C(=O)O",
     "C1=CC=C2C(=C1)C=CN2",
     "CN1C=NC2=C1C(=O)N(C(=O)N2C)C",
@@ -310,6 +309,7 @@ SMILES = [
     "N#Cc1ccc2[nH]cnc2c1",
     "CCOP(=O)(OCC)OCC",
     "BrC=CI",
+    "Cc1ccc(N(=O)=O)cc1",
 ]
 
 

@@ -3,7 +3,6 @@
 import networkx as nx
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from scipy.sparse import csr_array
 from sklearn.decomposition import PCA
 
@@ -63,12 +62,6 @@ def test_one_or_two_graphs(n):
     assert shown(pk.plotting.plot_kernel(np.eye(n))).shape == (n, n)
 
 
-def test_it_draws_where_it_is_told(kernel):
-    ax = Figure().subplots()
-    assert pk.plotting.plot_kernel(kernel, ax=ax) is ax
-    assert len(ax.figure.axes) == 2, "the picture and its colour bar"
-
-
 @pytest.mark.parametrize(
     ("matrix", "arguments", "message"),
     [
@@ -81,12 +74,6 @@ def test_it_draws_where_it_is_told(kernel):
 def test_bad_arguments(matrix, arguments, message):
     with pytest.raises(ValueError, match=message):
         pk.plotting.plot_kernel(matrix, **arguments)
-
-
-def test_without_matplotlib_the_error_names_the_extra(kernel, without):
-    without("matplotlib")
-    with pytest.raises(ImportError, match=r"pip install .*matplotlib"):
-        pk.plotting.plot_kernel(kernel)
 
 
 # plot embedding
@@ -139,11 +126,6 @@ def test_too_little_to_see(matrix):
     assert np.isfinite(points).all()
     assert 0 <= shares.sum() <= 1 + 1e-12
     pk.plotting.plot_embedding(matrix).figure.canvas.draw()
-
-
-def test_points_are_drawn_where_they_are_told():
-    ax = Figure().subplots()
-    assert pk.plotting.plot_embedding(POINTS, ax=ax) is ax
 
 
 def test_bad_features():

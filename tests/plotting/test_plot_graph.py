@@ -84,12 +84,6 @@ def test_wrong_colors():
             pk.plotting.plot_graph(graphs, color=color)
 
 
-def test_without_matplotlib(without):
-    without("matplotlib", "matplotlib.pyplot")
-    with pytest.raises(ImportError, match="plots need matplotlib"):
-        pk.plotting.plot_graph(one(1))
-
-
 def test_legends_have_names_and_elements_their_colors():
     graphs = one(3, path_edges(3), [0, 1, 0], edge_labels=[5, 6]).with_names({0: "C", 1: "O"}, {5: "near"})
     ax = pk.plotting.plot_graph(graphs)

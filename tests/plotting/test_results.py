@@ -54,11 +54,6 @@ def test_one_evaluation_and_other_metrics():
     assert [label.get_text() for label in ax.get_xticklabels()] == ["PK"]
 
 
-def test_axes_of_the_user():
-    _, ax = matplotlib.pyplot.subplots()
-    assert pk.plotting.plot_evaluation(FIRST, ax=ax) is ax
-
-
 def test_what_cannot_be_drawn():
     with pytest.raises(TypeError, match="results of evaluate"):
         pk.plotting.plot_evaluation([1, 2])
@@ -139,12 +134,9 @@ def test_nothing_in_common():
     assert left.get_title() == "g: 0 of 3 nodes"
 
 
-def test_bad_arguments(without):
+def test_bad_arguments():
     with pytest.raises(ValueError, match="t must be between 0 and 1; got 2"):
         FOUND.plot(t=2)
-    without("matplotlib")
-    with pytest.raises(ImportError, match=r"pip install .*matplotlib"):
-        pk.plotting.plot_similarity(FOUND)
 
 
 def test_turned_points_fall_on_their_partners():

@@ -1,38 +1,14 @@
 """HTML of results for notebooks: well formed, escaped, without scripts."""
 
-from html.parser import HTMLParser
-
 import numpy as np
 import pytest
 
 import propkernels as pk
 from propkernels.graphs.drawing import MOST_DRAWN, graph_svg
 from propkernels.propagation import Diffusion
+from tests.html import Elements
 
 EVIL = "</script><img src=x onerror=alert(1)>"
-VOID = ("meta", "img", "br")
-
-
-class Elements(HTMLParser):
-    """Names of elements, and their text; elements are closed in order."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.open, self.found, self.text = [], [], ""
-        self.feed(html)
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.found.append(tag)
-        assert not [name for name, _ in attrs if name.startswith("on")]
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text += data
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +42,7 @@ NAMES = (
 def test_markup_in_labels_is_text(results, name):
     html = results[name]._repr_html_()
     found = Elements(html)
-    assert not {"img", "script", "b"} & set(found.found)
+    assert not {"img", "script", "b"} & set(found.names)
     assert 'class="pk"' in html
     assert len(html) < 120_000
     assert EVIL in found.text or name == "Explanation"
@@ -74,7 +50,7 @@ def test_markup_in_labels_is_text(results, name):
 
 @pytest.mark.parametrize("name", ["Dataset", "GraphDatabase", "Graph", "Explanation", "Counterfactuals"])
 def test_graphs_are_drawn(results, name):
-    found = Elements(results[name]._repr_html_()).found
+    found = Elements(results[name]._repr_html_()).names
     assert found.count("svg") >= 1
     assert found.count("circle") >= results["Graph"].n_nodes
 
@@ -83,11 +59,11 @@ def test_empty_and_large_graphs():
     empty = pk.GraphDatabase(np.zeros((0, 0)), [0, 0])
     large = pk.GraphDatabase(np.zeros((MOST_DRAWN + 1,) * 2), [0, MOST_DRAWN + 1])
     for graphs in (empty, large):
-        assert "circle" not in Elements(graphs._repr_html_()).found
-        assert "circle" not in Elements(graphs[0]._repr_html_()).found
+        assert "circle" not in Elements(graphs._repr_html_()).names
+        assert "circle" not in Elements(graphs[0]._repr_html_()).names
     assert "not drawn" in large[0]._repr_html_()
     lonely = pk.GraphDatabase(np.zeros((1, 1)), [0, 1])
-    assert Elements(lonely[0]._repr_html_()).found.count("circle") == 1
+    assert Elements(lonely[0]._repr_html_()).names.count("circle") == 1
 
 
 def test_values_are_colors_and_marks_are_rings():
@@ -108,4 +84,4 @@ def test_names_stand_for_labels():
 def test_targets_that_are_numbers():
     data = pk.datasets.make_molecules(3, random_state=0)
     numbers = pk.datasets.Dataset("numbers", data.graphs, np.array([0.5, 1.5, 2.0]))
-    assert Elements(numbers._repr_html_()).found.count("svg") == 3
+    assert Elements(numbers._repr_html_()).names.count("svg") == 3

@@ -5,29 +5,13 @@ import hashlib
 import json
 import os
 import re
-from html.parser import HTMLParser
 
 import pytest
 
 from propkernels.plotting.pages import read_static, render_fragment, render_page, write_page
+from tests.html import Elements
 
 EVIL = "</script><img src=x onerror=alert(1)><!--<script>&'\"\u2028"
-
-
-class Elements(HTMLParser):
-    """Names and attributes of elements, and the text of scripts and styles."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.found, self.sources = [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.found.append((tag, dict(attrs)))
-
-    def handle_data(self, data):
-        if self.found and self.found[-1][0] in ("script", "style") and data.strip():
-            self.sources.append((*self.found[-1], data))
 
 
 def test_all_scripts_and_styles_are_allowed_by_hash_and_connections_are_not():
