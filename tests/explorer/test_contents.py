@@ -195,23 +195,20 @@ def test_coordinates_keep_their_shape():
     assert embed(np.ones((2, 1)), np.array([[1], [0]]), start, 0) is start
 
 
-def test_groups_are_named_by_class_or_by_their_nodes():
+def test_groups_are_named_by_class_or_by_parts_of_molecules():
     rng = np.random.default_rng(0)
     numbers = np.repeat([0, 1, 2], 20)
     points = rng.normal(scale=0.3, size=(60, 2)) + 5.0 * np.column_stack([numbers, numbers % 2])
-    graphs = pk.datasets.make_molecules(60, random_state=0).graphs
-    groups = map_groups(points, graphs, (numbers, ["a", "beta", "gamma"]), None)
+    groups = map_groups(points, (numbers, ["a", "beta", "gamma"]), None)
     assert [group["name"] for group in groups] == ["class a", "beta", "gamma"]
     assert all(0 <= group["x"] <= 65535 for group in groups)
-    star = [(np.array([[0, 1, 1], [1, 0, 0], [1, 0, 0]]), ["N", "O", "O"])] * 30
-    path = [(np.array([[0, 1], [1, 0]]), ["C", "C"])] * 30
-    points = rng.normal(scale=0.2, size=(60, 2))
+    chem = pytest.importorskip("rdkit.Chem")
+    molecules = [chem.MolFromSmiles(text) for text in ["CC#N"] * 30 + ["c1ccccc1"] * 30]
     points[30:] += 9
-    names = {group["name"] for group in map_groups(points, pk.check_graphs(star + path), None, None)}
-    assert names <= {"N\N{EN DASH}O O", "O\N{EN DASH}N", "C\N{EN DASH}C"}
-    assert len(names) >= 2
-    assert map_groups(points, graphs.with_labels(np.arange(graphs.n_nodes)), None, None) == []
-    assert map_groups(np.zeros((10, 2)), graphs[:10], None, None) == []
+    names = {group["name"] for group in map_groups(points, None, molecules)}
+    assert names == {"nitrile", "benzene"}
+    assert map_groups(points, None, None) == []
+    assert map_groups(np.zeros((10, 2)), None, molecules[:10]) == []
 
 
 # drawings

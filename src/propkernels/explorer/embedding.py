@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
-from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from propkernels._utils.arrays import sum_in_order
 from propkernels._utils.parallel import thread_count
@@ -143,9 +143,7 @@ def embed(similarities: Values, neighbors: NDArray[np.int64], start: Values, see
         random_state=seed,
     )
     # with few points, threads only wait for each other
-    threads = thread_count() if n > MANY else 1
-    limits = {pool["prefix"]: min(threads, pool["num_threads"]) for pool in threadpool_info()}
-    with ProgressBar("explore: t-SNE"), threadpool_limits(limits):
+    with ProgressBar("explore: t-SNE"), threadpool_limits(thread_count() if n > MANY else 1):
         return np.asarray(machine.fit_transform(graph), dtype=np.float64)
 
 

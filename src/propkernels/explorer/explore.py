@@ -225,7 +225,7 @@ def explore(
         "source": "" if found is None else in_words(found.source, words),
         "heldOut": found is not None and model is None,
         "first": telling_graph(shown, found, numbers, classes),
-        "groups": map_groups(points, shown, by_class, chemistry),
+        "groups": map_groups(points, by_class, chemistry),
     }
     sections["map"]["xy"] = quantized(points)
     if names is not None:

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from propkernels.explorer.embedding import quantized
-from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.labels import LabelColumn
 
 FEWEST, MOST_GROUPS = 40, 14  # graphs of a page with groups, and groups
 SMALLEST = 4  # graphs of a group
@@ -58,21 +56,18 @@ PARTS = {
 
 def map_groups(
     points: NDArray[np.float64],
-    graphs: GraphDatabase,
     classes: tuple[NDArray[Any], Sequence[str]] | None,
     molecules: Sequence[Any] | None,
 ) -> list[dict[str, Any]]:
     """Return the groups of the map: centers, sizes and names; empty for few graphs.
 
     A group of k-means is named by the feature with the largest lift, the share of its graphs with the
-    feature minus the share of all graphs: a class (of three or more), a part of a molecule, or a node with
-    its neighbors.
+    feature minus the share of all graphs: a class (of three or more), or a part of a molecule.
 
     Parameters
     ----------
     points : ndarray of shape (n, 2)
         Coordinates on the map.
-    graphs : GraphDatabase
     classes : pair, or None
         Class numbers and their names.
     molecules : sequence of rdkit.Chem.Mol or None
@@ -84,15 +79,17 @@ def map_groups(
         named = class_groups(points, np.asarray(classes[0]), classes[1])
         if len(named) >= len(classes[1]) / 2:
             return named
+    n_groups = int(np.clip(np.sqrt(len(points) / 3), 3, MOST_GROUPS))
     from sklearn.cluster import KMeans
 
-    n_groups = int(np.clip(np.sqrt(len(points) / 3), 3, MOST_GROUPS))
     groups = KMeans(n_groups, n_init=4, random_state=0).fit_predict(points)
-    names, having = _features(graphs, classes, molecules)
+    names, having = _features(len(points), classes, molecules)
+    if not names:
+        return []
     found: list[dict[str, Any]] = []
     for group in range(n_groups):
         inside = groups == group
-        if inside.sum() < SMALLEST or not names:
+        if inside.sum() < SMALLEST:
             continue
         share, others = having[inside].mean(axis=0), having[~inside].mean(axis=0)
         best = int(np.argmax(share - others))
@@ -124,10 +121,10 @@ def _short(name: str) -> str:
     return text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 1] + "…"
 
 
-def _features(graphs: GraphDatabase, classes: Any, molecules: Any) -> tuple[list[str], NDArray[np.bool_]]:
-    """Return names of features, and whether each graph has each of them: (n, features)."""
+def _features(n: int, classes: Any, molecules: Any) -> tuple[list[str], NDArray[np.bool_]]:
+    """Return names of features, and whether each of n graphs has each of them: (n, features)."""
     names: list[str] = []
-    parts = [np.zeros((len(graphs), 0), dtype=bool)]
+    parts = [np.zeros((n, 0), dtype=bool)]
     if classes is not None and len(classes[1]) > 2:
         names += [str(name) for name in classes[1]]
         parts.append(np.asarray(classes[0])[:, None] == np.arange(len(classes[1])))
@@ -139,34 +136,4 @@ def _features(graphs: GraphDatabase, classes: Any, molecules: Any) -> tuple[list
         parts.append(
             np.array([[mol is not None and mol.HasSubstructMatch(p) for p in patterns] for mol in molecules])
         )
-    elif isinstance(graphs.label_column, LabelColumn):
-        texts, having = _neighborhoods(graphs, graphs.label_column)
-        names += texts
-        parts.append(having)
     return [_short(name) for name in names], np.concatenate(parts, axis=1)
-
-
-def _neighborhoods(
-    graphs: GraphDatabase, column: LabelColumn, most: int = 200
-) -> tuple[list[str], NDArray[np.bool_]]:
-    """Return frequent nodes with their neighbors, such as "N–C O O", and the graphs that have them.
-
-    There are none if the names of labels are numbers.
-    """
-    texts = [graphs.names.label(value) for value in column.values]
-    if all(text.lstrip("-").isdigit() for text in texts):
-        return [], np.zeros((len(graphs), 0), dtype=bool)
-    labels = np.array([*texts, "?"], dtype=object)[column.ids]
-    matrix = graphs.adjacency
-    words = [
-        f"{labels[i]}–{' '.join(sorted(labels[matrix.indices[matrix.indptr[i] : matrix.indptr[i + 1]]]))}"
-        for i in range(graphs.n_nodes)
-    ]
-    names, numbers, counts = np.unique(np.array(words, dtype=str), return_inverse=True, return_counts=True)
-    legible = np.char.str_len(names) <= MOST_LETTERS
-    kept = np.argsort(np.where(legible, -counts, 1), kind="stable")[: min(most, int(legible.sum()))]
-    place = np.full(len(names), -1)
-    place[kept] = np.arange(len(kept))
-    having = np.zeros((len(graphs), len(kept) + 1), dtype=bool)
-    having[graphs.graph_ids, place[numbers]] = True
-    return [str(name) for name in names[kept]], having[:, :-1]

@@ -52,7 +52,7 @@ def plot_graph(
     graphs: Graphs | OneGraph,
     graph: int = 0,
     *,
-    color: str | int | ArrayLike | None = "auto",
+    color: str | ArrayLike | None = "auto",
     labels: bool | LabelNames | Sequence[object] = True,
     layout: str | ArrayLike | None = None,
     cmap: str | Colormap | None = None,
@@ -70,10 +70,9 @@ def plot_graph(
         Any input of :func:`check_graphs`, or one graph of a database.
     graph : int, default=0
         Position of the graph to draw.
-    color : {"auto", "label", "attribute"}, int, array of shape (nodes,) or None, default="auto"
-        Values that node colors show. "label": the node labels; "attribute": the first attribute; an int: the
-        attribute of that column; an array: one number per node; None: a single color. "auto": labels if the
-        graph has any, else the first attribute, else None.
+    color : {"auto", "attribute"}, array of shape (nodes,) or None, default="auto"
+        Values that node colors show. "attribute": the first attribute; an array: one number per node; None: a
+        single color. "auto": labels if the graph has any, else the first attribute, else None.
     labels : bool, mapping or sequence, default=True
         Texts in the nodes. True: the node labels, for graphs of up to 150 nodes; a mapping: names of the
         labels, such as ``{0: "C", 1: "N"}``; a sequence: one text per node.
@@ -125,7 +124,9 @@ def plot_graph(
     node_handles, colors, mappable = _colors(drawn, color, cmap)
     draw_graph(ax, drawn, positions, labels, styles, c=colors)
     if legend and mappable is not None:
-        ax.figure.colorbar(mappable, ax=ax, shrink=0.85, aspect=25).set_label(_meaning(color))
+        ax.figure.colorbar(mappable, ax=ax, shrink=0.85, aspect=25).set_label(
+            "attribute 0" if isinstance(color, str) else "value"
+        )
     if legend and (node_handles or edge_handles):
         ax.legend(
             handles=[*node_handles, *edge_handles],
@@ -148,36 +149,19 @@ def _chosen(graphs: Any, graph: int) -> tuple[Any, str]:
     return chosen, f"graph {graph if id_ is None else id_}"
 
 
-def _meaning(color: Any) -> str:
-    """Return the label of the color bar."""
-    if isinstance(color, (int, np.integer)) and not isinstance(color, bool):
-        return f"attribute {color}"
-    return "attribute 0" if isinstance(color, str) else "value"
-
-
 def _colors(graph: Graph, color: Any, cmap: Any) -> tuple[list[Any], Any, Any]:
     """Return legend handles, one color per node, and the mappable for a color bar (None with labels)."""
     column, attributes = graph.database.label_column, graph.node_attributes
-    if isinstance(color, str) and color == "auto":
-        color = (
-            "label" if isinstance(column, LabelColumn) else "attribute" if attributes is not None else None
-        )
-    if color is None:
-        return [], ["#9ecae1"] * graph.n_nodes, None
-    if isinstance(color, str) and color == "label":
-        if not isinstance(column, LabelColumn):
-            raise ValueError("the graph has no node labels to color by")
+    if isinstance(color, str) and color not in ("auto", "attribute"):
+        raise ValueError(f"color must be 'auto', 'attribute', values or None, got {shown(color)}")
+    if isinstance(color, str) and color == "auto" and isinstance(column, LabelColumn):
         return *_by_label(column, cmap, graph.database.names), None
-    if isinstance(color, str) and color != "attribute":
-        raise ValueError(
-            f"color must be 'auto', 'label', 'attribute', a number, values or None, got {shown(color)}"
-        )
-    if isinstance(color, str) or np.ndim(color) == 0:
-        number = 0 if isinstance(color, str) else int(color)
-        if attributes is None or not 0 <= number < attributes.shape[1]:
-            n_attributes = 0 if attributes is None else attributes.shape[1]
-            raise ValueError(f"attribute {number} does not exist: the graph has {n_attributes}")
-        color = attributes[:, number]
+    if color is None or (isinstance(color, str) and color == "auto" and attributes is None):
+        return [], ["#9ecae1"] * graph.n_nodes, None
+    if isinstance(color, str):
+        if attributes is None:
+            raise ValueError("the graph has no attributes to color by")
+        color = attributes[:, 0]
     return [], *_by_number(np.asarray(color, dtype=np.float64), graph.n_nodes, cmap)
 
 
