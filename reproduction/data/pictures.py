@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from propkernels.datasets import Dataset
 from propkernels.datasets.dataset import DATA_VARIABLE, data_folder
-from propkernels.datasets.tu_reader import open_archive, read_member
+from propkernels.datasets.tu import open_archive, read_member
 from propkernels.images import GrayLevels, KMeansColors
 from propkernels.images.image_folder import as_image_folder, decode_image, is_image
 

@@ -97,7 +97,7 @@ INVALID = [
     (in_check((PATH, None, [1, 2, 3])), ValueError, "graph 0 has no node attributes but graph 1 has some"),
     (in_check(weighted(-2)), ValueError, r"graph 1: edge \('a', 'b'\) has weight -2"),
     (in_check({"nodes": [{}], "links": []}), ValueError, r"graph 1 cannot be read \('id' is missing\)"),
-    (lambda: check_graphs([ONE, nx.Graph(), (PATH, None, np.zeros((3, 2)))]), ValueError, "2 has 2 att"),
+    (lambda: check_graphs([ONE, nx.Graph(), (PATH, None, np.zeros((3, 2)))]), ValueError, "2 has 2 node"),
     # networkx
     (lambda: pk.from_networkx(nx.Graph()), TypeError, r"wrap the one graph: \[graph\]"),
     (in_networkx(5), TypeError, "graph 1 is a int, not a networkx graph"),

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from propkernels.datasets import read_tu
-from propkernels.datasets import tu_reader as archive
-from propkernels.datasets.tu_reader import float_table, integer_table, read_files
+from propkernels.datasets import tu as archive
+from propkernels.datasets.tu import float_table, integer_table, read_files
 from tests.datasets.tiny import TINY, write_folder, write_zip
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from propkernels.datasets import Dataset, read_tu
-from propkernels.datasets.tu_reader import TuFiles
+from propkernels.datasets.tu import TuFiles
 from tests.datasets.tiny import TINY, read, with_changes, write_folder, write_zip
 
 

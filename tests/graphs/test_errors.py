@@ -122,7 +122,7 @@ INVALID = [
     (lambda: hash(PAIR), TypeError, "unhashable"),
     (concat(one(1), "graph"), TypeError, "item 1 is a str, not a GraphDatabase"),
     (concat(one(1), one(0), one(1, attributes=[1])), ValueError, "item 0 has no node attributes but item 2"),
-    (concat(one(1, attributes=[1]), one(1, attributes=[[1, 2]])), ValueError, "item 1 has 2 attribute dim"),
+    (concat(one(1, attributes=[1]), one(1, attributes=[[1, 2]])), ValueError, "item 1 has 2 node attributes"),
     (concat(PAIR, PAIR.with_edge_attributes(np.ones((2, 3)))), ValueError, "item 1 has 3 edge attributes"),
     (concat(PAIR.with_descriptors([[1.0]]), PAIR), ValueError, "item 1 has other descriptors than item 0"),
     (concat(*(PAIR.with_descriptors([[1.0]], n) for n in "ab")), ValueError, "item 1 has other descriptors"),

@@ -219,7 +219,7 @@ def _told_apart(types: Any, table: Any, meaning: str) -> tuple[LabelColumn | Non
     if types is None:
         return labels_or_attributes(table, meaning)
     meaning = "attributes" if meaning == "auto" else meaning
-    return as_labels(types), labels_or_attributes(table, meaning)[1]
+    return _as_labels(types), labels_or_attributes(table, meaning)[1]
 
 
 def _targets(graphs: list[Any], name: str, faults: Faults) -> Table:
@@ -250,15 +250,8 @@ def is_one_hot(table: Table) -> bool:
     return bool((((table == 0) | (table == 1)).all()) and (table.sum(axis=1) == 1).all())
 
 
-def as_labels(table: Table) -> LabelColumn:
-    """Return labels of rows: the column of a one-hot row, a single value, or a tuple of values."""
-    if is_one_hot(table):
-        return LabelColumn.from_values(table.argmax(axis=1))
-    flat = table[:, 0] if table.ndim == 2 and table.shape[1] == 1 else table
-    if flat.ndim == 1:
-        return LabelColumn.from_values(flat)
-    rows, ids = np.unique(flat, axis=0, return_inverse=True)
-    return LabelColumn(ids.ravel().astype(np.int32), tuple(map(tuple, rows.tolist())))
+def _as_labels(table: Table) -> LabelColumn:
+    return LabelColumn.from_rows(table.argmax(axis=1) if is_one_hot(table) else table)
 
 
 def labels_or_attributes(table: Table | None, meaning: str) -> tuple[LabelColumn | None, Table | None]:
@@ -275,7 +268,7 @@ def labels_or_attributes(table: Table | None, meaning: str) -> tuple[LabelColumn
     if meaning == "auto":
         meaning = "labels" if table.dtype.kind in "biu" or is_one_hot(table) else "attributes"
     if meaning == "labels":
-        return as_labels(table), None
+        return _as_labels(table), None
     return None, np.asarray(table, dtype=np.float64)
 
 

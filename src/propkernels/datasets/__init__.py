@@ -4,8 +4,7 @@ from propkernels.datasets.dataset import Dataset, list_datasets
 from propkernels.datasets.generators import make_molecules, make_synthetic
 from propkernels.datasets.loader import load
 from propkernels.datasets.sources import open_source
-from propkernels.datasets.tu_reader import read_temporal, read_tu
-from propkernels.datasets.tu_writer import write_tu
+from propkernels.datasets.tu import read_temporal, read_tu, write_tu
 
 __all__ = [
     "Dataset",

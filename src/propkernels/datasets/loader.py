@@ -28,7 +28,7 @@ from propkernels.datasets.dataset import (
     named,
     refuse_foreign,
 )
-from propkernels.datasets.tu_reader import read_files, read_tu
+from propkernels.datasets.tu import read_files, read_tu
 from propkernels.graphs import GraphDatabase, GridDatabase
 
 BOND = re.compile(r"(\d+)([-=#:])(\d+)")

@@ -44,7 +44,7 @@ from propkernels.datasets.tables import (
     sdf_properties,
     smiles_of,
 )
-from propkernels.datasets.tu_reader import read_tu
+from propkernels.datasets.tu import read_tu
 from propkernels.graphs import GraphDatabase
 
 Reader = Callable[[Path, Sequence[Path], Reading], Dataset]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import numpy as np
@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, vstack
 
 from propkernels._utils.arrays import frozen, index_dtype, offsets, ranges
+from propkernels._utils.cells import id_array
 from propkernels._utils.locks import cached_property
 from propkernels._utils.typing import Array, LabelNames
 from propkernels.graphs.descriptors import join_descriptors
-from propkernels.graphs.edges import joined_edge_attributes, joined_ids
 from propkernels.graphs.label_distributions import LabelDistributions, concat_labels
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 from propkernels.graphs.moments import Moments
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from networkx import Graph as NetworkxGraph
 
     from propkernels.graphs.database import GraphDatabase
-    from propkernels.graphs.grid_database import GridDatabase
 
 
 def as_positions(key: Any, length: int) -> Any:
@@ -342,15 +341,21 @@ def stretch(ptr: NDArray[np.int64], positions: NDArray[np.int64]) -> slice | NDA
 
 def parts_of_join(databases: Sequence[GraphDatabase], names: Sequence[str]) -> tuple[Any, ...]:
     """Return the parts of the concatenation of databases; ``names`` identify databases in errors."""
+    nodes, entries = [d.n_nodes for d in databases], [d.adjacency.nnz for d in databases]
+    attributes = [d.attribute_matrix for d in databases]
+    edge_attributes = [d.edge_attributes for d in databases]
+    ids = [[None] * len(d) if d.ids is None else d.ids.tolist() for d in databases]
+    has_ids = any(d.ids is not None for d in databases)
+    edge_names = {d.edge_attribute_names for d in databases} - {None}
     return (
         block_diagonal([database.adjacency for database in databases]),
         _stack_offsets([database.graph_ptr for database in databases]),
-        _join_labels(databases, lambda d: d.label_column, lambda d: d.n_nodes),
-        join_attributes(databases, names),
-        _join_labels(databases, lambda d: d.edge_label_column, lambda d: d.adjacency.nnz),
-        joined_edge_attributes([(d.edge_attributes, d.adjacency.nnz) for d in databases], names),
-        joined_ids([(d.ids, len(d)) for d in databases]),
-        _join_names(databases),
+        _join_labels([d.label_column for d in databases], nodes),
+        joined_rows(attributes, nodes, names, "node attributes"),
+        _join_labels([d.edge_label_column for d in databases], entries),
+        joined_rows(edge_attributes, entries, names, "edge attributes", blank=True),
+        id_array([one for several in ids for one in several]) if has_ids else None,
+        edge_names.pop() if len(edge_names) == 1 else None,
         _join_moments(databases, names),
         join_descriptors(databases, names),
     )
@@ -366,12 +371,6 @@ def _join_moments(databases: Sequence[GraphDatabase], names: Sequence[str]) -> M
     if without:
         raise ValueError(f"{without[0]} has no times but other graphs have: convert it by from_contacts")
     return Moments.concat(given)
-
-
-def _join_names(databases: Sequence[GraphDatabase]) -> tuple[str, ...] | None:
-    """Return the names of edge attributes if all databases with names agree, else None."""
-    names = {d.edge_attribute_names for d in databases if d.edge_attribute_names is not None}
-    return names.pop() if len(names) == 1 else None
 
 
 def _stack_offsets(parts: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
@@ -394,40 +393,34 @@ def block_diagonal(blocks: Sequence[csr_array]) -> csr_array:
     return csr_array((data, indices, indptr), shape=(n, n))
 
 
-def _join_labels(
-    databases: Sequence[GraphDatabase],
-    column_of: Callable[[GraphDatabase], LabelColumn | LabelDistributions | None],
-    length_of: Callable[[GraphDatabase], int],
-) -> LabelColumn | LabelDistributions | None:
+def _join_labels(columns: Sequence[Any], counts: Sequence[int]) -> LabelColumn | LabelDistributions | None:
     """Concatenate label columns; databases without labels get unobserved ones; None if all lack labels."""
-    columns = [column_of(database) for database in databases]
     if all(column is None for column in columns):
         return None
-    return concat_labels(
-        [
-            LabelColumn(np.full(length_of(d), UNOBSERVED, dtype=np.int32), ()) if c is None else c
-            for c, d in zip(columns, databases, strict=True)
-        ]
-    )
+    blank = (LabelColumn(np.full(n, UNOBSERVED, dtype=np.int32), ()) for n in counts)
+    return concat_labels([none if c is None else c for c, none in zip(columns, blank, strict=True)])
 
 
-def join_attributes(
-    databases: Sequence[GraphDatabase | GridDatabase], names: Sequence[str]
-) -> NDArray[np.float64] | csr_array | None:
-    """Stack attributes, sparse if any are; a database without nodes is compatible with any dimension."""
-    inhabited = [(i, d.attribute_matrix) for i, d in enumerate(databases) if d.n_nodes]
-    given = [(i, a) for i, a in inhabited if a is not None]
+def joined_rows(
+    tables: Sequence[Any], counts: Sequence[int], names: Sequence[str], noun: str, blank: bool = False
+) -> Any:
+    """Stack the rows of several databases, sparse if any are; one without rows fits any width.
+
+    With ``blank``, rows of NaN stand for an absent table; else it is an error.
+    """
+    inhabited = [i for i, n in enumerate(counts) if n]
+    given = [i for i in inhabited if tables[i] is not None]
     if not given:
-        return databases[0].attribute_matrix if not inhabited else None
-    if len(given) < len(inhabited):
-        without = next(i for i, a in inhabited if a is None)
-        raise ValueError(f"{names[without]} has no node attributes but {names[given[0][0]]} has some")
-    first, dimension = given[0][0], given[0][1].shape[1]
-    for i, attributes in given:
-        if attributes.shape[1] != dimension:
-            size = f"{attributes.shape[1]} attribute dimensions"
-            raise ValueError(f"{names[i]} has {size} but {names[first]} has {dimension}")
-    parts = [attributes for _, attributes in given]
+        return None if inhabited and not blank else next((t for t in tables if t is not None), None)
+    first, width = names[given[0]], tables[given[0]].shape[1]
+    parts = []
+    for i in inhabited:
+        if tables[i] is None and not blank:
+            raise ValueError(f"{names[i]} has no {noun} but {first} has some")
+        part = np.full((counts[i], width), np.nan) if tables[i] is None else tables[i]
+        if part.shape[1] != width:
+            raise ValueError(f"{names[i]} has {part.shape[1]} {noun} but {first} has {width}")
+        parts.append(part)
     if any(isinstance(part, csr_array) for part in parts):
         return csr_array(vstack([csr_array(part) for part in parts], format="csr"))
     return np.concatenate(parts)

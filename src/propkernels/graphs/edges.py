@@ -169,22 +169,6 @@ def choose_column(
     return attributes[:, which]
 
 
-def joined_edge_attributes(
-    parts: Sequence[tuple[NDArray[np.float64] | None, int]], names: Sequence[str]
-) -> NDArray[np.float64] | None:
-    """Stack pairs of edge attributes and number of entries; NaN for databases without edge attributes."""
-    given = [(i, a) for i, (a, n) in enumerate(parts) if a is not None and n]
-    if not given:
-        return next((a for a, _ in parts if a is not None), None)
-    first, dimension = given[0][0], given[0][1].shape[1]
-    for i, a in given:
-        if a.shape[1] != dimension:
-            raise ValueError(
-                f"{names[i]} has {a.shape[1]} edge attributes but {names[first]} has {dimension}"
-            )
-    return np.concatenate([np.full((n, dimension), np.nan) if a is None or not n else a for a, n in parts])
-
-
 def check_ids(ids: Any, n_graphs: int) -> NDArray[Any] | None:
     """Return one id per graph: integers, or objects such as strings."""
     if ids is None:
@@ -199,13 +183,3 @@ def check_ids(ids: Any, n_graphs: int) -> NDArray[Any] | None:
     if strange is not None:
         raise TypeError(f"ids must be hashable, as texts and numbers are, got {shown(strange)}")
     return id_array(values)
-
-
-def joined_ids(parts: Sequence[tuple[NDArray[Any] | None, int]]) -> NDArray[Any] | None:
-    """Concatenate ids; None for graphs without ids, or None altogether if no graph has an id."""
-    if all(ids is None for ids, _ in parts):
-        return None
-    values: list[Any] = []
-    for ids, n in parts:
-        values += [None] * n if ids is None else ids.tolist()
-    return check_ids(values, len(values))

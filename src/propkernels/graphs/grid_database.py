@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from propkernels._utils.arrays import freeze, frozen, offsets
 from propkernels._utils.locks import cached_property
 from propkernels._utils.typing import Array, NeighborhoodLike, Rows
-from propkernels.graphs.container import Container, Graph, count, join_attributes, stretch
+from propkernels.graphs.container import Container, Graph, count, joined_rows, stretch
 from propkernels.graphs.database import GraphDatabase, same_attributes
 from propkernels.graphs.label_distributions import LabelDistributions, Labeling, concat_labels
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
@@ -290,7 +290,12 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
             offsets(sizes),
             _join_inside(inhabited),
             concat_labels([part.label_column for part in inhabited]),
-            join_attributes(inhabited, [f"item {i}" for i, part in enumerate(parts) if len(part)]),
+            joined_rows(
+                [part.node_attributes for part in inhabited],
+                [part.n_nodes for part in inhabited],
+                [f"item {i}" for i, part in enumerate(parts) if len(part)],
+                "node attributes",
+            ),
         )
         joined.names = Names.merge(part.names for part in inhabited)
         return joined

@@ -102,6 +102,14 @@ class LabelColumn:
         return LabelColumn(ids, tuple(position))
 
     @classmethod
+    def from_rows(cls, table: NDArray[Any]) -> LabelColumn:
+        """Return the labels of one column, or tuples of the numbers of several columns."""
+        if table.ndim == 1 or table.shape[1] == 1:
+            return cls.from_values(table.ravel())
+        rows, ids = np.unique(table, axis=0, return_inverse=True)
+        return cls(ids.ravel().astype(np.int32), tuple(map(tuple, rows.tolist())))
+
+    @classmethod
     def from_values(
         cls,
         labels: Column | LabelColumn,

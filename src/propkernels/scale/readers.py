@@ -45,7 +45,7 @@ from propkernels.datasets.tables import (
     smiles_of,
     split_record,
 )
-from propkernels.datasets.tu_reader import read_tu
+from propkernels.datasets.tu import read_tu
 from propkernels.graphs.database import GraphDatabase
 
 
