@@ -7,7 +7,6 @@ import pytest
 
 import propkernels as pk
 from propkernels.convert import pyg
-from propkernels.convert.pyg import labels_or_attributes
 
 EDGES = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
 
@@ -39,26 +38,35 @@ def data(**fields):
     return SimpleNamespace(**({"edge_index": Tensor(EDGES), "num_nodes": 3} | tensors))
 
 
-def test_one_hot_rows_are_labels():
-    graphs, target = pk.from_pyg([data(x=np.eye(3, 4), y=[1]), data(x=np.eye(3, 4)[::-1], y=[0])], target="y")
-    assert graphs.node_labels.tolist() == [0, 1, 2, 2, 1, 0]
-    assert graphs.node_attributes is None
-    assert target.tolist() == [1, 0]
-    assert not graphs.is_directed
-
-
-def test_other_rows_are_attributes_and_whole_numbers_labels():
-    graphs = pk.from_pyg([data(x=np.full((3, 2), 0.5), edge_attr=[[1], [1], [2], [2]])])
-    assert graphs.node_labels is None
-    assert graphs.node_attributes.tolist() == np.full((3, 2), 0.5).tolist()
-    assert graphs.edge_labels.tolist() == [1, 1, 2, 2]
-    several = pk.from_pyg([data(x=np.array([[1, 0], [1, 0], [2, 7]]))])
-    assert several.node_labels.tolist() == [(1, 0), (1, 0), (2, 7)]
-    assert pk.from_pyg([data(x=np.eye(3))], x="attributes").node_attributes.shape == (3, 3)
-    assert pk.from_pyg([data(x=np.eye(3))], x="ignore").node_labels is None
+@pytest.mark.parametrize(
+    ("table", "meaning", "labels", "attributes"),
+    [
+        ([[3], [4]], "auto", [3, 4], None),
+        ([[1, 0], [0, 1]], "auto", [0, 1], None),
+        (np.eye(3, 4)[::-1], "auto", [2, 1, 0], None),
+        ([[1.0, 0.0, 0.0]], "auto", [0], None),
+        ([[1, 2], [0, 4], [1, 2]], "auto", [(1, 2), (0, 4), (1, 2)], None),
+        ([[0, 0], [0, 1]], "auto", [(0, 0), (0, 1)], None),  # not one-hot
+        ([[2, -1], [0, 1]], "labels", [(2, -1), (0, 1)], None),
+        ([[1.0], [1.0]], "auto", None, [[1.0], [1.0]]),  # one column tells nothing
+        ([[0.5, 1.0], [2.0, 3.0]], "auto", None, [[0.5, 1.0], [2.0, 3.0]]),
+        ([[3], [4]], "attributes", None, [[3.0], [4.0]]),
+        ([[3], [4]], "ignore", None, None),
+        (np.empty((2, 0)), "labels", None, None),
+    ],
+)
+def test_the_meaning_of_x(table, meaning, labels, attributes):
+    x = np.array(table)
+    graphs, target = pk.from_pyg(
+        [data(x=x, num_nodes=len(x), edge_index=EDGES[:, :0], y=[1])], x=meaning, target="y"
+    )
+    assert (None if graphs.node_labels is None else graphs.node_labels.tolist()) == labels
+    assert (None if graphs.node_attributes is None else graphs.node_attributes.tolist()) == attributes
+    assert target.tolist() == [1]
 
 
 def test_edge_attributes_and_weights():
+    assert pk.from_pyg([data(edge_attr=[[1], [1], [2], [2]])]).edge_labels.tolist() == [1, 1, 2, 2]
     graphs = pk.from_pyg([data(edge_attr=np.linspace(0, 1, 4), edge_weight=[1.0, 1.0, 3.0, 3.0])])
     assert graphs.edge_attributes.shape == (4, 1)
     assert graphs.adjacency.data.tolist() == [1, 1, 3, 3]
@@ -92,28 +100,6 @@ def test_dictionaries_of_ogb():
     graph = {"edge_index": edges, "num_nodes": 2, "node_feat": np.eye(2), "edge_feat": None}
     same = SimpleNamespace(edge_index=edges, num_nodes=2, x=np.eye(2))
     assert pk.check_graphs([graph]) == pk.from_pyg([graph]) == pk.from_pyg([same])
-
-
-@pytest.mark.parametrize(
-    ("table", "meaning", "labels", "attributes"),
-    [
-        ([[3], [4]], "auto", [3, 4], None),
-        ([[1, 0], [0, 1]], "auto", [0, 1], None),
-        ([[1.0, 0.0, 0.0]], "auto", [0], None),
-        ([[1, 2], [0, 4], [1, 2]], "auto", [(1, 2), (0, 4), (1, 2)], None),
-        ([[0, 0], [0, 1]], "auto", [(0, 0), (0, 1)], None),  # not one-hot
-        ([[2, -1], [0, 1]], "labels", [(2, -1), (0, 1)], None),
-        ([[1.0], [1.0]], "auto", None, [[1.0], [1.0]]),  # one column tells nothing
-        ([[0.5, 1.0], [2.0, 3.0]], "auto", None, [[0.5, 1.0], [2.0, 3.0]]),
-        ([[3], [4]], "attributes", None, [[3.0], [4.0]]),
-        ([[3], [4]], "ignore", None, None),
-        (np.empty((2, 0)), "labels", None, None),
-    ],
-)
-def test_the_meaning_of_a_table(table, meaning, labels, attributes):
-    column, rows = labels_or_attributes(np.array(table), meaning)
-    assert (None if column is None else list(column.to_array())) == labels
-    assert (None if rows is None else rows.tolist()) == attributes
 
 
 def test_there_and_back(monkeypatch):

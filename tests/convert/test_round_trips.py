@@ -50,17 +50,11 @@ def through_parquet(graphs, path):
     return from_parquet(path)
 
 
-def through_a_file(graphs, path):
-    graphs.save(path)
-    return GraphDatabase.load(path)
-
-
 def _names(graphs):
     return None if graphs.edge_attributes is None else list(graphs.edge_attribute_names)
 
 
 WAYS = {"networkx": through_networkx, "pandas": through_pandas}
-FILES = {"parquet": through_parquet, "file": through_a_file}
 
 
 def same(found, graphs):
@@ -84,12 +78,11 @@ def test_several_graphs_with_ids(way):
     assert found.ids.tolist() == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("way", FILES)
 @pytest.mark.parametrize("more", [False, True])
-def test_files(way, more, tmp_path):
+def test_files(more, tmp_path):
     graphs = GraphDatabase.concat([*rich().values(), rich()["plain"]]).with_ids([5, 6, 7, 8])
     graphs = attributed(graphs) if more else graphs
-    found = FILES[way](graphs, tmp_path / "graphs")
+    found = through_parquet(graphs, tmp_path / "graphs")
     same(found, graphs)
     assert found.ids.tolist() == [5, 6, 7, 8]
 
@@ -105,7 +98,6 @@ def test_the_zoo_through_every_format(name, tmp_path):
     assert through_networkx(plain).adjacency.toarray().tolist() == plain.adjacency.toarray().tolist()
     assert through_igraph(plain).adjacency.toarray().tolist() == plain.adjacency.toarray().tolist()
     assert through_pandas(plain) == plain
-    assert through_a_file(plain, tmp_path / "file") == plain
     if not any(isinstance(value, (frozenset, bytes)) for value in plain.label_values):
         assert through_parquet(plain, tmp_path / "parquet") == plain
 

@@ -26,6 +26,7 @@ def test_usual_columns_need_no_choice(tmp_path):
     assert data.graphs.node_labels.tolist() == ["C", "C", "C", "N", "O"]
     assert data.graphs.node_attributes.ravel().tolist() == [12, 12, 12, 14, 16]
     assert sorted(set(data.graphs.edge_labels.tolist())) == ["x", "y"]
+    assert data.graphs.edge_attribute_names == ("length",)
     assert data.graphs.graph_sizes.tolist() == [2, 3], "in the order of the table of graphs"
     assert data.target.tolist() == [1, 0]
     assert data.extras["node_names"] == ["a", "b", "a", "b", "c"]

@@ -41,13 +41,3 @@ def test_several_targets_are_numbers():
     assert Reading().checked_target(columns, 2, "x").tolist()[0] == [1.0, 0.5]
     with pytest.raises(ValueError, match="x: the target kind is not numeric"):
         Reading(target_columns=("y", "kind")).checked_target([columns[0], np.array(["a", "b"])], 2, "x")
-
-
-@pytest.mark.parametrize(
-    "options", [{"smiles_column": "s"}, {"id_column": "i"}, {"node_labels": ("a",)}, {"edge_labels": "e"}]
-)
-def test_options_that_do_not_apply_are_refused(options):
-    (name,) = options
-    with pytest.raises(ValueError, match=rf"\({name}\) does not apply to images: leave it out"):
-        Reading(**options).refuse_columns("images")
-    Reading().refuse_columns("images")

@@ -93,6 +93,10 @@ REFUSED = [
     ({"d/a.json": "{}", "d/b.edges": "a b\n"}, {}, r"has files of several formats \(.edges, .json\)"),
     ({"d/a.npy": cloud()}, {"target_required": True}, "has point clouds but no subfolders, one per class"),
     ({"d/a.npy": cloud()}, {"target_column": "y"}, "their subfolders are the target"),
+    *(
+        ({"d/a.npy": cloud()}, {option: "x"}, rf"\({option}\) does not apply to point clouds: leave it out")
+        for option in ("smiles_column", "id_column", "node_labels", "edge_labels")
+    ),
 ]
 
 

@@ -116,20 +116,6 @@ def test_properties_that_some_molecules_do_not_have(folder):
     assert np.isnan(data.target[2])
 
 
-def test_tables_of_edges_and_nodes(folder):
-    write(folder / "e.csv", "graph,source,target,label,length\na,0,1,x,1.5\nb,0,1,y,2.5\n")
-    write(folder / "n.csv", "graph,node,label,charge\na,0,C,0\na,1,O,1\nb,0,C,0\nb,1,N,2\n")
-    write(folder / "g.csv", "graph,target\na,1\nb,0\n")
-    data = open_source("e.csv,n.csv,g.csv")
-    assert data.target.tolist() == [1, 0]
-    assert data.graphs.node_labels.tolist() == ["C", "O", "C", "N"]
-    assert data.graphs.node_attributes[:, 0].tolist() == [0, 1, 0, 2]
-    assert data.graphs.edge_attribute_names == ("length",)
-    assert open_source("e.csv,n.csv", target_required=False).graphs == data.graphs
-    alone = open_source(write(folder / "one.csv", "source,target\n0,1\n1,2\n"), target_required=False)
-    assert alone.graphs.graph_sizes.tolist() == [3]
-
-
 def test_folders_of_pictures(folder):
     image = pytest.importorskip("PIL.Image")
     for kind, value in (("dark", 10), ("light", 240)):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, eye_array, kron
@@ -13,6 +11,7 @@ from propkernels._utils.checks import RandomState, check_integer, random_generat
 from propkernels.datasets.dataset import Dataset
 from propkernels.graphs import GraphDatabase, LabelColumn
 
+Numbers = NDArray[np.int64]
 ATOMS = ("C", "N", "O", "F", "S", "Cl")
 ATOM_SHARES = (0.72, 0.08, 0.09, 0.05, 0.03, 0.03)
 NITROGEN, OXYGEN = 1, 2
@@ -57,52 +56,37 @@ def make_molecules(n_graphs: int, random_state: RandomState = None, mean_nodes: 
     target = rng.permutation(np.arange(n_graphs) % 2)
     least = max(1, mean_nodes // 2)
     sizes = rng.integers(least, 2 * mean_nodes - least, size=n_graphs, endpoint=True)
-    nodes = _Nodes.of(sizes)
-    rings = _ring_starts(nodes, rng)
-    steps = _steps_to_parent(nodes, rings, rng)
-    labels = _labels(nodes, steps, target, rng)
+    graph_ptr = offsets(sizes)
+    graph = np.repeat(np.arange(n_graphs), sizes)
+    position = np.arange(graph_ptr[-1]) - graph_ptr[graph]  # of each node in its graph
+    rings = _ring_starts(position, sizes[graph] - position, rng)
+    steps = _steps_to_parent(position, rings, rng)
+    labels = _labels(position, steps, target[graph] == 1, rng)
     adjacency = _both_ways(_edges(steps, rings), len(steps))
-    graphs = GraphDatabase(adjacency, nodes.graph_ptr, node_labels=LabelColumn(labels, ATOMS))
+    graphs = GraphDatabase(adjacency, graph_ptr, node_labels=LabelColumn(labels, ATOMS))
     return Dataset("make_molecules", graphs, target, ("apart", "bonded"), {}, MOLECULES_DESCRIPTION)
 
 
-@dataclass(frozen=True)
-class _Nodes:
-    """Nodes of all graphs: graph, position in the graph, and number of nodes from it to the end."""
-
-    graph_ptr: NDArray[np.int64]
-    graph: NDArray[np.int64]
-    position: NDArray[np.int64]
-    remaining: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, sizes: NDArray[np.int64]) -> _Nodes:
-        graph_ptr = offsets(sizes)
-        graph = np.repeat(np.arange(len(sizes)), sizes)
-        position = np.arange(graph_ptr[-1]) - graph_ptr[graph]
-        return cls(graph_ptr, graph, position, sizes[graph] - position)
-
-
-def _ring_starts(nodes: _Nodes, rng: np.random.Generator) -> NDArray[np.int64]:
+def _ring_starts(position: Numbers, remaining: Numbers, rng: np.random.Generator) -> Numbers:
     """Return the first atoms of rings: at most one ring inside each block of ten nodes."""
-    stretches = np.flatnonzero(nodes.position % RING_SPACING == 0)
+    stretches = np.flatnonzero(position % RING_SPACING == 0)
     shifts = rng.integers(0, RING_SPACING - RING_SIZE, size=len(stretches), endpoint=True)
-    fits = shifts + RING_SIZE <= nodes.remaining[stretches]
+    fits = shifts + RING_SIZE <= remaining[stretches]
     wanted = rng.random(len(stretches)) < RING_SHARE
     return (stretches + shifts)[fits & wanted]
 
 
-def _steps_to_parent(nodes: _Nodes, rings: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+def _steps_to_parent(position: Numbers, rings: Numbers, rng: np.random.Generator) -> Numbers:
     """Return each node's distance to its parent: 1, 2 or 3, so that nodes have at most three children."""
-    steps = rng.choice([1, 2, 3], size=len(nodes.position), p=STEP_BACK_SHARES)
+    steps = rng.choice([1, 2, 3], size=len(position), p=STEP_BACK_SHARES)
     steps[(rings[:, None] + np.arange(1, RING_SIZE)).ravel()] = 1
     fourth = rings + RING_SIZE + 2  # would be the fifth neighbor of the ring's last atom
     fourth = fourth[fourth < len(steps)]
     steps[fourth] = np.minimum(steps[fourth], 2)
-    return np.minimum(steps, nodes.position)
+    return np.minimum(steps, position)
 
 
-def _edges(steps: NDArray[np.int64], rings: NDArray[np.int64]) -> NDArray[np.int64]:
+def _edges(steps: Numbers, rings: Numbers) -> Numbers:
     children = np.flatnonzero(steps)
     bonds = np.stack([children - steps[children], children], axis=1)
     closings = np.stack([rings, rings + RING_SIZE - 1], axis=1)
@@ -116,17 +100,15 @@ def _both_ways(ends: NDArray[np.int64], n_nodes: int) -> coo_array:
 
 
 def _labels(
-    nodes: _Nodes, steps: NDArray[np.int64], target: NDArray[np.int64], rng: np.random.Generator
+    position: Numbers, steps: Numbers, bonded: NDArray[np.bool_], rng: np.random.Generator
 ) -> NDArray[np.int32]:
-    """Return random labels, with some pairs of O and N at distance 1 (class 1) or 2 (class 0)."""
+    """Return random labels, with some pairs of O and N at distance 1 if bonded, else 2."""
     labels = rng.choice(len(ATOMS), size=len(steps), p=ATOM_SHARES).astype(np.int32)
-    sites = np.flatnonzero(nodes.position % MOTIF_SPACING == MOTIF_SPACING - 1)
+    sites = np.flatnonzero(position % MOTIF_SPACING == MOTIF_SPACING - 1)
     sites = sites[rng.random(len(sites)) < MOTIF_SHARE]
     parents = sites - steps[sites]
-    grandparents = parents - steps[parents]
-    bonded = target[nodes.graph[sites]] == 1
     labels[sites] = OXYGEN
-    labels[np.where(bonded, parents, grandparents)] = NITROGEN
+    labels[np.where(bonded[sites], parents, parents - steps[parents])] = NITROGEN
     return labels
 
 

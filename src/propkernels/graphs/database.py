@@ -32,12 +32,12 @@ from propkernels.graphs.names import Names
 from propkernels.graphs.validation import (
     check_adjacency,
     check_attributes,
-    check_edge_labels,
     check_edges_stay_inside,
-    check_graph_ptr,
+    check_labels,
     check_node_labels,
     check_square,
     check_weights,
+    name_edge,
 )
 
 if TYPE_CHECKING:
@@ -158,12 +158,19 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         edge_attribute_names: Sequence[str] | None = None,
     ) -> None:
         square = check_square(adjacency)
-        offsets = check_graph_ptr(graph_ptr, square.shape[0])
+        offsets = check_offsets(graph_ptr, square.shape[0], "graph_ptr", piece="graph")
         if edge_labels is None and edge_attributes is None:
             matrix, edge_column, edge_rows = check_adjacency(square), None, None
         else:
             entries = coo_array(square)
-            edge_column = check_edge_labels(edge_labels, entries, offsets)
+            row, col = entries.coords
+            edge_column = check_labels(
+                edge_labels,
+                entries.nnz,
+                "edge_labels",
+                "stored entries of adjacency",
+                lambda i: name_edge(row[i], col[i], offsets),
+            )
             edge_rows = check_edge_attributes(edge_attributes, entries.nnz)
             matrix, edge_column, edge_rows = sorted_edges(entries, edge_column, edge_rows)
         check_edges_stay_inside(matrix, offsets)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array, issparse
+from scipy.sparse import csr_array, issparse
 
-from propkernels._utils.arrays import check_offsets, check_sparse
+from propkernels._utils.arrays import check_sparse
 from propkernels._utils.checks import kind_of, shown
 from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
@@ -68,31 +68,12 @@ def _to_csr(matrix: Any) -> csr_array:
     return csr
 
 
-def check_edge_labels(
-    edge_labels: Any, entries: coo_array, graph_ptr: NDArray[np.int64]
-) -> LabelColumn | None:
-    """Return encoded edge labels, one per stored entry."""
-    row, col = entries.coords
-    return check_labels(
-        edge_labels,
-        entries.nnz,
-        "edge_labels",
-        "stored entries of adjacency",
-        lambda i: name_edge(row[i], col[i], graph_ptr),
-    )
-
-
 def _smallest_index(csr: csr_array) -> csr_array:
     """Return the matrix with 32-bit indices if they suffice, which halves memory traffic."""
     if max(csr.nnz, csr.shape[0]) < 2**31 and csr.indices.dtype != np.int32:
         arrays = (csr.data, csr.indices.astype(np.int32), csr.indptr.astype(np.int32))
         return csr_array(arrays, shape=csr.shape)
     return csr
-
-
-def check_graph_ptr(graph_ptr: Any, n_nodes: int) -> NDArray[np.int64]:
-    """Return validated offsets: from 0, non-decreasing, up to the number of nodes."""
-    return check_offsets(graph_ptr, n_nodes, "graph_ptr", piece="graph")
 
 
 def check_labels(
