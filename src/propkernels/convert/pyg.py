@@ -32,7 +32,7 @@ from propkernels.convert.build import (
 from propkernels.convert.edges import list_edges
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Graphs
-from propkernels.graphs.labels import LabelColumn
+from propkernels.graphs.labels import LabelColumn, labels_of_rows
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -251,7 +251,7 @@ def is_one_hot(table: Table) -> bool:
 
 
 def _as_labels(table: Table) -> LabelColumn:
-    return LabelColumn.from_rows(table.argmax(axis=1) if is_one_hot(table) else table)
+    return labels_of_rows(table.argmax(axis=1) if is_one_hot(table) else table)
 
 
 def labels_or_attributes(table: Table | None, meaning: str) -> tuple[LabelColumn | None, Table | None]:

@@ -29,7 +29,7 @@ from propkernels.datasets.dataset import Dataset, check_name
 from propkernels.graphs import GraphDatabase, GridDatabase, LabelColumn
 from propkernels.graphs.container import count
 from propkernels.graphs.grid_database import Graphs
-from propkernels.graphs.labels import UNOBSERVED
+from propkernels.graphs.labels import UNOBSERVED, labels_of_rows
 
 MOST_MEMBERS = 10_000
 MOST_BYTES = 2**33
@@ -352,9 +352,9 @@ class TuFiles:
         graphs = GraphDatabase(
             coo_array((np.ones(len(ends)), tuple(place[ends].T)), shape=(n_nodes, n_nodes)),
             offsets(np.bincount(graph, minlength=len(target))),
-            None if labels is None else self.named("node_labels", LabelColumn.from_rows(labels[order])),
+            None if labels is None else self.named("node_labels", labels_of_rows(labels[order])),
             None if attributes is None else attributes[order],
-            None if edge_labels is None else self.named("edge_labels", LabelColumn.from_rows(edge_labels)),
+            None if edge_labels is None else self.named("edge_labels", labels_of_rows(edge_labels)),
             self.rows("edge_attributes", "A", len(ends)),
             self.ids(len(target)),
         )

@@ -102,14 +102,6 @@ class LabelColumn:
         return LabelColumn(ids, tuple(position))
 
     @classmethod
-    def from_rows(cls, table: NDArray[Any]) -> LabelColumn:
-        """Return the labels of one column, or tuples of the numbers of several columns."""
-        if table.ndim == 1 or table.shape[1] == 1:
-            return cls.from_values(table.ravel())
-        rows, ids = np.unique(table, axis=0, return_inverse=True)
-        return cls(ids.ravel().astype(np.int32), tuple(map(tuple, rows.tolist())))
-
-    @classmethod
     def from_values(
         cls,
         labels: Column | LabelColumn,
@@ -156,6 +148,14 @@ class LabelColumn:
         column = _encode_objects(values.tolist(), name, place)
         literal = isinstance(labels, np.ndarray) or UNOBSERVED not in column.values
         return column if literal or not _all_integers(values) else _hide_unobserved(column)
+
+
+def labels_of_rows(table: NDArray[Any]) -> LabelColumn:
+    """Return the labels of one column, or tuples of the numbers of several columns."""
+    if table.ndim == 1 or table.shape[1] == 1:
+        return LabelColumn.from_values(table.ravel())
+    rows, ids = np.unique(table, axis=0, return_inverse=True)
+    return LabelColumn(ids.ravel().astype(np.int32), tuple(map(tuple, rows.tolist())))
 
 
 def _as_one_dimensional(labels: Any, name: str) -> NDArray[Any]:
