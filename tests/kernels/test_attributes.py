@@ -132,16 +132,6 @@ def test_missing_agrees_with_missing_only(combine):
     )
 
 
-@pytest.mark.parametrize("treatment", [PropagatedAttributes(), GaussianMixtures()])
-def test_gaps_are_filled_by_propagation(treatment):
-    """A gap between two equal neighbours takes their value: the graph is like the one without the gap."""
-    full, gap = np.full((3, 1), 2.0), np.array([[2.0], [np.nan], [2.0]])
-    others = np.array([[-1.0], [0.5], [1.0]])
-    graphs = pk.GraphDatabase.concat([one(3, path_edges(3), attributes=x) for x in (full, gap, others)])
-    matrix = kernel(treatment, standardize=False).fit_transform(graphs)
-    assert np.array_equal(matrix[0], matrix[1])
-
-
 # as estimators
 
 

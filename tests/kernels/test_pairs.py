@@ -77,11 +77,3 @@ def test_values(labels, attributes):
         names = np.array(["C", "O", "C", "N"])
         expected = expected * (names[:, None] == names)
     np.testing.assert_allclose(comparison.matrix(nodes, nodes), expected, rtol=1e-14)
-
-
-def test_parts_that_do_not_match_are_refused():
-    nodes = NodeComparison.learn(GRAPHS, AttributeKernel()).nodes(GRAPHS)
-    with pytest.raises(ValueError, match="row of attributes"):
-        nodes._replace(points=nodes.points[1:])._check_parts()
-    with pytest.raises(ValueError, match="every pair of nodes"):
-        nodes.check_pairs(np.array([0, 4, 7]), np.ones(7))

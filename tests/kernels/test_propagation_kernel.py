@@ -17,7 +17,7 @@ from propkernels.propagation import Diffusion, GaussianMixtures, LabelPropagatio
 from tests import naive, naive_attributes
 from tests.kernels.test_attributes import some_graphs
 from tests.strategies import databases
-from tests.zoo import labelled_zoo, zoo
+from tests.zoo import labelled_zoo
 
 # Two different distributions share a bin of width w with a probability of about w / distance. At w = 1e-8
 # that is rare but, over millions of pairs, not impossible: about one seed in ten makes such a pair meet on
@@ -87,48 +87,6 @@ def test_equal_to_the_exact_kernel_on_generated_graphs(name, metric, graphs):
     assert np.array_equal(computed, reference)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("metric", ["tv", "hellinger"])
-@pytest.mark.parametrize("name", SCHEMES)
-def test_equal_to_the_exact_kernel_on_the_zoo(name, metric):
-    scheme, options = SCHEMES[name]
-    # distributions of these are closer together than bins are wide, or than float64 can tell
-    apart = {"huge weights", "tiny weights", "tiny and huge weights"}
-    graphs = pk.GraphDatabase.concat(
-        [db.with_attributes(None) for name, db in zoo().items() if name not in apart and "label" not in name]
-    )
-    assert len(graphs) > 20
-    reference = naive.propagation_kernels(graphs, 5, **options)
-    computed = fast(graphs, scheme, 5, metric)
-    assert np.array_equal(computed, reference)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_hashes", [1, 3])
-@pytest.mark.parametrize("metric", ["tv", "hellinger", "l1", "l2"])
-def test_codes_are_those_of_algorithm_2(metric, n_hashes):
-    graphs, t_max, w = labelled_zoo(), 4, 1e-5
-    kernel = pk.PropagationKernel(
-        t_max=t_max, metric=metric, bin_width=w, n_hashes=n_hashes, random_state=6
-    ).fit(graphs)
-    (computed,) = kernel._coder.codes(graphs)
-    v, b = given_draws(kernel._coder.lsh, graphs.label_values, t_max, n_hashes)
-    distributions = naive.dense_distributions(graphs, naive.walk, t_max, graphs.label_values)
-    for s, t in enumerate(computed.iterations):
-        reference = naive.calculate_lsh(distributions[t], v[:, s] * w, b[s] * w, w, metric)
-        assert np.array_equal(computed.codes[s], reference)
-    assert computed.iterations.tolist() == np.repeat(range(t_max + 1), n_hashes).tolist()
-    assert np.allclose(computed.weights, 1 / n_hashes)
-
-
-def given_draws(lsh, labels, t_max, n_hashes):
-    from propkernels._utils.randomness import label_keys
-    from propkernels.codes.codes import stream_numbers
-
-    streams = stream_numbers(t_max, n_hashes)
-    return lsh.vectors(label_keys(labels), streams), lsh.offsets(streams)
-
-
 def p2k(t_max=3, n_hashes=1, **mixtures):
     treatment = GaussianMixtures(**{"n_sample_points": 6, **mixtures})
     return pk.P2K(attributes=treatment, t_max=t_max, n_hashes=n_hashes, random_state=2)
@@ -181,17 +139,6 @@ def test_it_is_the_propagation_kernel_with_gaussian_mixtures():
     assert np.array_equal(computed.fit_transform(graphs), reference.fit_transform(graphs))
     assert computed.attributes is None, "parameters are left as they were given"
     assert np.array_equal(clone(computed).fit_transform(graphs), reference.fit_transform(graphs))
-
-
-def test_arrangement_of_attributes_is_seen():
-    """The paper: fixed attributes ignore how they are arranged in the graph, P2K does not."""
-    path = np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]])
-    graphs = [(path, [0, 0, 0, 0], x) for x in ([1.0, 1.0, 9.0, 9.0], [1.0, 9.0, 1.0, 9.0])]
-    fixed = pk.PropagationKernel(attributes="sum", labels=None, t_max=4, n_hashes=20, random_state=0)
-    spread = pk.P2K(labels=None, t_max=4, random_state=0)
-    a, b = fixed.fit_transform(graphs), spread.fit_transform(graphs)
-    assert a[0, 1] == a[0, 0] == a[1, 1]
-    assert b[0, 1] < min(b[0, 0], b[1, 1])
 
 
 def test_memory_is_that_of_the_densities_not_of_the_weights():

@@ -9,7 +9,7 @@ from propkernels._utils import arrays
 from propkernels._utils.arrays import KernelTooLargeError, check_room
 from propkernels.kernels import GraphHopper
 from propkernels.propagation import LabelImputer
-from tests.test_contract_discovery import classes, dense, make, the_zoo
+from tests.test_contract_discovery import classes, make, the_zoo
 
 
 @pytest.fixture
@@ -70,18 +70,6 @@ def test_dense_features_that_do_not_fit_are_refused(cls, available):
     with pytest.raises(KernelTooLargeError, match="leave sparse_output=True"):
         make(cls, sparse_output=False).fit_transform(graphs)
     make(cls).fit_transform(graphs)
-
-
-def test_a_machine_with_just_enough_memory_computes_the_same(available):
-    graphs = the_zoo()
-    reference = pk.PropagationKernel(t_max=2, random_state=0).fit_transform(graphs)
-    available(8 * len(graphs) ** 2)
-    assert np.array_equal(pk.PropagationKernel(t_max=2, random_state=0).fit_transform(graphs), reference)
-    with pytest.raises(KernelTooLargeError, match="5 of them"):
-        pk.PropagationKernel(t_max=2, base_kernel="rbf", random_state=0).fit_transform(graphs)
-    assert dense(pk.PropagationFeatures(t_max=2, random_state=0).fit_transform(graphs)).shape[0] == len(
-        graphs
-    )
 
 
 def path_of(n, labels):

@@ -5,9 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import cross_val_score
-from sklearn.pipeline import Pipeline
-from sklearn.svm import SVC
 
 import propkernels as pk
 from tests.zoo import cycle_edges, labelled_zoo, one
@@ -18,19 +15,6 @@ def rings(n=24):
     sizes = [4 * (k // 6 + 2) for k in range(n // 2)]
     graphs = [one(k, cycle_edges(k), np.arange(k) // run % 2) for k in sizes for run in (1, 2)]
     return pk.GraphDatabase.concat(graphs), np.array([0, 1] * (n // 2))
-
-
-def kernel_machine(**parameters):
-    kernel = pk.PropagationKernel(random_state=0, normalize=True, **parameters)
-    return Pipeline([("kernel", kernel), ("svc", SVC(kernel="precomputed", C=10))])
-
-
-def test_cross_validation_gives_what_slices_of_the_whole_kernel_give():
-    graphs, y = rings()
-    K = pk.PropagationKernel(random_state=0, normalize=True, t_max=3).fit_transform(graphs)
-    reference = cross_val_score(SVC(kernel="precomputed", C=10), K, y, cv=4)
-    computed = cross_val_score(kernel_machine(t_max=3), graphs, y, cv=4)
-    assert np.array_equal(computed, reference)
 
 
 # names and containers

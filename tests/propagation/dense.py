@@ -128,7 +128,7 @@ def label_propagation(given: Start, clamp: str = "after", direction: str = "foll
 
 
 def partial_absorption(
-    given: Start, alpha: float = 0.2, rate: float | None = None, direction: str = "follow"
+    given: Start, alpha: float | np.ndarray = 0.2, rate: float | None = None, direction: str = "follow"
 ) -> Step:
     """Wu et al. 2012: a walk ends at node i with probability lambda / (lambda + d_i), or alpha."""
     adjacency = directed(given.adjacency, direction)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.propagation import AnisotropicDiffusion, Convolution
+from propkernels.propagation import AnisotropicDiffusion
 from propkernels.propagation.initial import initial_distributions, learn_prior
 
 
@@ -50,13 +50,3 @@ def test_steps_against_loops_over_pixels(shape, conduction):
     np.testing.assert_allclose(current, expected, atol=1e-14)
     np.testing.assert_allclose(current.sum(axis=1), 1)
     assert (current >= 0).all()
-
-
-def test_full_conduction_is_lazy_diffusion_inside():
-    """With a huge contrast all neighbours count alike: away from the border the plain convolution."""
-    image = np.random.default_rng(1).integers(0, 2, (5, 5))
-    grids = pk.GridDatabase([image])
-    diffusion, current = prepared(AnisotropicDiffusion(1e9), grids)
-    plain, _ = prepared(Convolution((1, 4)), grids)
-    inside = np.pad(np.ones((3, 3), dtype=bool), 1).ravel()
-    np.testing.assert_allclose(diffusion.step(current)[inside], plain.step(current, current)[inside])

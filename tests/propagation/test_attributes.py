@@ -15,7 +15,6 @@ from propkernels.propagation.attributes import (
     Standardizer,
     Training,
     fill_missing,
-    observed_means,
 )
 from tests import naive_attributes
 from tests.strategies import databases
@@ -59,12 +58,6 @@ def test_nothing_is_done_without_standardize():
 def test_graphs_without_nodes_fit_any_dimension():
     fitted = Standardizer.learn(graphs_with([[0.0, 1.0], [2.0, 3.0]]), True)
     assert fitted(one(0)).shape == (0, 2)
-
-
-def test_means_of_what_is_observed():
-    values = np.array([[1.0, np.nan, np.nan], [3.0, np.nan, 4.0]])
-    assert observed_means(values).tolist() == [2, 0, 4]
-    assert observed_means(np.empty((0, 2))).tolist() == [0, 0]
 
 
 def test_gaps_take_the_mean_of_their_graph_and_column_else_what_is_given():

@@ -8,7 +8,7 @@ from scipy import ndimage
 
 import propkernels as pk
 from propkernels.graphs.neighborhoods import BOUNDARIES, grid_edges, resolve_neighborhood
-from propkernels.propagation import Convolution, LabelPropagation, PropagationScheme
+from propkernels.propagation import Convolution, LabelPropagation
 from propkernels.propagation.convolution import GridOperator, cheapest_path
 from tests import naive as exact
 from tests.propagation import naive
@@ -88,24 +88,6 @@ def _naive_step(columns, shape, weights, boundary, mask):
     return np.stack(steps, axis=1)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("boundary", BOUNDARIES)
-@pytest.mark.parametrize("name", FILTERS)
-def test_the_compiled_loop_gives_the_codes_of_the_steps(name, boundary):
-    """Hellinger and any scheme of a user's own go through ``step``; projections through one fused loop."""
-    grids = pk.GridDatabase(images(), masks())
-    scheme = Convolution(FILTERS[name] / FILTERS[name].sum(), boundary)
-
-    class Stepwise(PropagationScheme):
-        def prepare(self, graphs, initial):
-            return scheme.prepare(graphs, initial), graphs
-
-        def step(self, prepared, current, initial):
-            return scheme.step(prepared[0], current, initial)
-
-    np.testing.assert_array_equal(codes(grids, propagation=scheme), codes(grids, propagation=Stepwise()))
-
-
 def test_four_neighbours_are_the_random_walk():
     """Exact arithmetic: equal to the kernel of the 4-neighbour graphs entry for entry."""
     grids = pk.GridDatabase(images(), masks())
@@ -154,18 +136,6 @@ def test_turned_and_mirrored_images_have_the_same_codes(pair, boundary, metric):
             ]
         )
         np.testing.assert_array_equal(codes(turned, fitted_on=grids, **options), reference[:, order])
-
-
-@pytest.mark.parametrize("boundary", ["renormalize", "zero"])
-@pytest.mark.parametrize("name", FILTERS)
-def test_a_mask_cuts_a_region_out(name, boundary):
-    picture = images(6, [(8, 9)])[0]
-    mask = np.zeros(picture.shape, dtype=bool)
-    mask[2:6, 3:8] = True
-    scheme = Convolution(FILTERS[name], boundary)
-    masked = codes(pk.GridDatabase([picture], [mask]), propagation=scheme)
-    cut = codes(pk.GridDatabase([picture[2:6, 3:8]]), propagation=scheme)
-    np.testing.assert_array_equal(masked, cut)
 
 
 @pytest.mark.parametrize("n_hashes", [1, 3])

@@ -12,9 +12,7 @@ from propkernels.propagation.imputer import fill_labels
 from propkernels.propagation.initial import (
     degree_column,
     edge_keys,
-    initial_distributions,
     label_column,
-    learn_prior,
     log_degree_column,
 )
 from tests.propagation import dense
@@ -176,13 +174,6 @@ def test_neighbors_are_counted_once_whatever_the_number_of_edges():
     assert [degrees.values[i] for i in degrees.ids] == [1, 2, 1]
     orders = label_column(graphs, "log_degree")
     assert [orders.values[i] for i in orders.ids] == [0, 1, 0]
-
-
-def test_a_block_of_nodes_starts_as_they_do():
-    column = label_column(partly(), "node")
-    initial = initial_distributions(column, learn_prior(column, "uniform"))
-    assert np.array_equal(initial.block(2, 5).to_dense(), initial.to_dense()[2:5])
-    assert np.array_equal(initial.block(2, 5).observed, initial.observed[2:5])
 
 
 # names

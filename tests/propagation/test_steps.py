@@ -1,12 +1,15 @@
-"""A compiled affine step against the same sum with numpy."""
+"""A compiled affine step against the same sum with numpy, and transition matrices against plain loops."""
 
 import numpy as np
 import pytest
+from hypothesis import given
 from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels._utils.parallel import workers
-from propkernels.propagation.schemes import AffineOperator, reciprocal, walk_operator
+from propkernels.propagation.schemes import AffineOperator, directed_adjacency, renormalized
+from tests import naive
+from tests.strategies import databases
 from tests.zoo import labelled_zoo
 
 
@@ -27,19 +30,36 @@ def test_a_step_is_the_sum_of_neighbors_and_the_node(n_columns, n_jobs, monkeypa
         np.testing.assert_array_equal(operator.step(current, current, rows)[rows], following[rows])
 
 
-def test_nodes_without_edges_keep_their_share():
-    operator = AffineOperator(csr_array((2, 2)), np.ones(2), np.array([1.0, 0.5]))
-    current = np.array([[2.0], [3.0]])
-    assert operator.step(current, current).tolist() == [[2.0], [1.5]]
+def dense_rows(adjacency):
+    """The naive walk as a dense matrix."""
+    rows = naive.walk(adjacency)
+    matrix = np.zeros((len(rows), len(rows)))
+    for i, row in enumerate(rows):
+        for j, weight in row.items():
+            matrix[i, j] = float(weight)
+    return matrix
 
 
-@pytest.mark.parametrize("laziness", [0.0, 0.3])
-def test_weights_of_walks(laziness):
-    """The compiled weights are those of the formula, to the bit."""
-    degrees = np.array([0, 1, 2, 3, 7, 49])
-    stars = [np.zeros((1, 1)), *(np.pad(np.ones((1, d)), ((0, d), (1, 0))) for d in degrees[1:])]
-    graphs = pk.check_graphs([star + star.T for star in stars])
-    operator, centers = walk_operator(graphs, laziness, "follow"), graphs.graph_ptr[:-1]
-    spread = (1 - laziness) * reciprocal(degrees.astype(float))
-    np.testing.assert_array_equal(operator.spread[centers], spread)
-    np.testing.assert_array_equal(operator.keep[centers], np.where(degrees == 0, 1.0, laziness))
+@pytest.mark.slow
+@given(databases(weighted=True, directed=True))
+def test_directions(graphs):
+    forward = graphs.adjacency.toarray()
+    for direction, reference in {
+        "follow": forward,
+        "reverse": forward.T,
+        "both": np.maximum(forward, forward.T),
+    }.items():
+        adjacency = directed_adjacency(graphs, direction)
+        assert np.array_equal(adjacency.toarray(), reference)
+        assert adjacency.has_sorted_indices
+        walk = pk.propagation.transition_matrix(graphs, direction).toarray()
+        assert np.allclose(walk, dense_rows(adjacency), rtol=1e-14, atol=0)
+
+
+def test_loops_are_added_before_degrees_are_counted():
+    """The normalization of graph convolutional networks, for directed edges with weights."""
+    adjacency = csr_array(np.array([[0.0, 2.0, 1.0], [0.0, 0.0, 3.0], [0.0, 0.0, 0.0]]))
+    with_loops = adjacency.toarray() + np.eye(3)
+    reference = with_loops / np.sqrt(np.outer(with_loops.sum(axis=1), with_loops.sum(axis=0)))
+    entries, loops = renormalized(adjacency)
+    np.testing.assert_allclose(entries.toarray() + np.diag(loops), reference)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import propkernels as pk
 from propkernels.propagation import (
     AbsorbingWalk,
     Diffusion,
@@ -14,6 +15,7 @@ from propkernels.propagation import (
 )
 from tests.propagation import dense
 from tests.strategies import databases
+from tests.zoo import one
 
 DIRECTIONS = ("follow", "reverse", "both")
 
@@ -60,6 +62,10 @@ def twins():
         pairs[f"labels {way}"] = absorbing({0, 2}, lambda g: carries(g, 0, 2), direction=way)
     pairs["labels of another type"] = absorbing([np.float32(1.0)], lambda g: carries(g, 1))
     pairs["no labels"] = absorbing((), carries)
+    pairs["absorbed sometimes"] = (
+        AbsorbingWalk(alpha=0.75),
+        lambda start, graphs: dense.partial_absorption(start, 0.75 * start.observed),
+    )
     pairs["function"] = absorbing(first_node_of_each, first_node_of_each)
     rates = ({}, {"alpha": 0.0}, {"alpha": 0.9}, {"rate": 1.0}, {"rate": 0.01}, {"rate": 2.5})
     for options in (*rates, {"rate": 2.5, "direction": "both"}):
@@ -87,6 +93,15 @@ def check(name, graphs):
 @pytest.mark.parametrize("name", TWINS)
 def test_dense_twin_on_the_zoo(name):
     check(name, dense.partial_zoo())
+
+
+def test_an_isolated_node_stays_or_vanishes():
+    graphs = pk.GraphDatabase.concat([one(3, [(0, 1)], [0, 0, 1]), one(1, [], [1])])
+    staying = pk.PropagationKernel(t_max=3, random_state=0).fit_transform(graphs)
+    assert staying.tolist() == [[20, 4], [4, 4]]
+    vanishing = pk.PropagationKernel(propagation=Diffusion(isolated="vanish"), t_max=3, random_state=0)
+    assert vanishing.fit_transform(graphs).tolist() == [[17, 1], [1, 1]]
+    assert vanishing.transform(graphs).tolist() == [[17, 1], [1, 1]]
 
 
 @pytest.mark.slow

@@ -49,6 +49,7 @@ KINDS = {
     "object": lambda i: object(),
     "mixed": lambda i: [1, "1", (1,), None, 2.5, b"1"][i % 6],
 }
+LOST = {"too long int", "bool", "complex", "range", "zone", "timedelta", "object", "nanoseconds"}
 every_kind = pytest.mark.parametrize("values", KINDS.values(), ids=KINDS)
 
 
@@ -70,12 +71,12 @@ def assert_equal(computed, reference):
     )
 
 
-@every_kind
-def test_ids_of_an_index(values, tmp_path):
-    found = accepted(
-        lambda: pk.GraphIndex(random_state=0).fit(GRAPHS, ids=list(map(values, range(N)))), tmp_path / "i.pk"
-    )
+@pytest.mark.parametrize("kind", KINDS)
+def test_ids_of_an_index(kind, tmp_path):
+    ids = [KINDS[kind](i) for i in range(N)]
+    found = accepted(lambda: pk.GraphIndex(random_state=0).fit(GRAPHS, ids=ids), tmp_path / "i.pk")
     if found is None:
+        assert kind in LOST
         return
     index, again = found
     assert_equal(again.ids_, index.ids_)
@@ -86,17 +87,6 @@ def test_ids_of_an_index(values, tmp_path):
     for one in (index, again):
         one.remove(gone)
     assert again.ids_.tolist() == index.ids_.tolist()
-
-
-LOST = {"too long int", "negative", "surrogate", "bool", "complex", "range", "zone", "timedelta", "object"}
-KEPT = [kind for kind in KINDS if kind not in LOST and not kind.startswith(("numpy", "nano"))]
-
-
-@pytest.mark.parametrize("kind", KEPT)
-def test_ids_that_are_kept(kind, tmp_path):
-    index = pk.GraphIndex(random_state=0).fit(GRAPHS, ids=map(KINDS[kind], range(N)))
-    pk.save_model(index, tmp_path / "index.pk")
-    assert pk.load_model(tmp_path / "index.pk").ids_.tolist() == index.ids_.tolist()
 
 
 @every_kind

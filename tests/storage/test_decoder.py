@@ -12,16 +12,6 @@ def decode(tree):
     return Decoder(ARRAYS.__getitem__).decode(tree)
 
 
-def test_arrays_are_read_once_and_sparse_matrices_get_their_own():
-    decoder = Decoder(lambda number: ARRAYS[number].copy())
-    first, second = decoder.decode([{"array": 2}, {"array": 2}])
-    assert first is second
-    content = {"format": "csr", "shape": [3, 4], "data": 2, "indices": 0, "indptr": 1}
-    matrix = decoder.decode({"sparse": content})
-    assert matrix.data is not first
-    assert matrix.toarray().tolist() == np.eye(3, 4).tolist()
-
-
 @pytest.mark.parametrize(
     "tree",
     [

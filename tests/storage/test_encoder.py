@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import coo_array, csc_array, csr_array
+from scipy.sparse import coo_array, csr_array
 
 from propkernels.storage.codec import Decoder, Encoder
 from propkernels.storage.model_files import from_bytes
@@ -80,14 +80,6 @@ def test_arrays(array):
     assert np.array_equal(again, array)
     assert again.flags.f_contiguous == array.flags.f_contiguous or not array.flags.forc
     assert again.flags.writeable
-
-
-@pytest.mark.parametrize("kind", [csr_array, csc_array])
-def test_sparse_matrices(kind):
-    matrix = kind(np.array([[0, 1.5, 0], [2, 0, 0]]))
-    again = round_trip(matrix)
-    assert type(again) is kind
-    assert np.array_equal(again.toarray(), matrix.toarray())
 
 
 def test_one_array_is_written_once_and_stays_one():

@@ -16,10 +16,8 @@ import propkernels as pk
 from propkernels.explain.rule import Rule, dual_members
 from propkernels.kernels import GraphHopper, LabelHistogram, LabelHistogramFeatures, SubgraphMatching
 from propkernels.propagation import LabelImputer
-from propkernels.storage.classes import class_of, known_names
 from propkernels.storage.codec import Encoder
 from propkernels.storage.model_files import from_bytes, to_json, write_archive
-from tests.test_contract_discovery import classes
 
 SMALL = pk.datasets.make_molecules(24, random_state=0)
 GRAPHS = SMALL.graphs.with_attributes(np.linspace(0, 1, SMALL.graphs.n_nodes)[:, None])
@@ -394,17 +392,6 @@ def test_codes_in_a_table_are_refused(folder):
     number = next(find(header, "LabelHistogramFeatures"))["_stream_codes"][0]["array"]
     arrays[number] = arrays[number][None]
     refused(forged(header, arrays), folder, "the attributes of LabelHistogramFeatures are inconsistent")
-
-
-@classes("kernel", "features")
-def test_the_parts_of_every_public_estimator_are_checked(cls):
-    assert callable(cls._check_parts)
-
-
-@pytest.mark.parametrize("name", known_names())
-def test_checks_of_parts_have_the_name_that_loading_calls(name):
-    """``_check_parts``; a method with the old name would never be called."""
-    assert not hasattr(class_of(name), "check_parts")
 
 
 @pytest.mark.parametrize(

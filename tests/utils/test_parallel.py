@@ -6,17 +6,14 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from threading import Lock
 from time import sleep
 
-import numpy as np
 import psutil
 import pytest
 from joblib import Parallel, cpu_count, delayed, parallel_config
-from scipy.sparse import csr_array
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import propkernels as pk
 from propkernels._utils import parallel
 from propkernels._utils.parallel import one_blas_thread, run_threads, thread_count, threaded, workers
-from propkernels.counts import products as linear
 
 
 def run(function, items, n_jobs, **options):
@@ -118,17 +115,6 @@ def test_at_most_n_jobs_threads_work_at_a_time(n_jobs, n_items):
         run(lambda _: run(inner, range(7), 8), range(n_items), n_jobs)
     assert 1 < most <= n_jobs
     assert count(8) == 8
-
-
-def test_rows_of_the_dense_product_in_threads(monkeypatch):
-    """Several runs of rows, all bins popular, in as many threads as asked."""
-    monkeypatch.setattr(linear, "ROWS_OF_A_TILE", 16)
-    monkeypatch.setattr("propkernels._utils.parallel.STEPS_OF_A_THREAD", 1)
-    counts = np.random.default_rng(0).integers(0, 4, (100, 30)).astype(np.int32)
-    for n_jobs in (1, 2, 3):
-        with workers(n_jobs):
-            gram = linear.square_gram([csr_array(counts)])
-        assert np.array_equal(gram, counts @ counts.T)
 
 
 def test_thread_count_follows_joblib(monkeypatch):

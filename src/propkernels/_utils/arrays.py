@@ -340,30 +340,27 @@ def check_sparse(matrix: Any, name: str) -> Any:
     ValueError: adjacency is damaged: its column indices must be numbers from 0 to 1, got 7 at position 0
     """
     rows, columns = matrix.shape
-    kind = matrix.format
-    if kind in ("csr", "csc"):
-        lengths = (rows, columns) if kind == "csr" else (columns, rows)
-        nouns = ("row", "column") if kind == "csr" else ("column", "row")
-        check_compressed(matrix.indptr, matrix.indices, len(matrix.data), lengths, nouns, name)
-    elif kind == "bsr":
-        height, width = (max(length, 1) for length in matrix.data.shape[1:])
-        lengths, nouns = (rows // height, columns // width), ("row of blocks", "column of blocks")
-        check_compressed(matrix.indptr, matrix.indices, len(matrix.data), lengths, nouns, name)
-    elif kind == "dia":
-        if np.shape(matrix.offsets) != matrix.data.shape[:1]:
-            raise ValueError(f"{name} is damaged: {len(matrix.data)} diagonals and other offsets")
-    elif kind == "lil":
-        _check_lists(matrix, name)
-    else:
-        with _damage(name):
-            matrix = matrix.tocoo()
-        for axis, (noun, length) in enumerate((("row", rows), ("column", columns))):
-            places = matrix.coords[axis]
-            if len(places) != len(matrix.data):
-                raise ValueError(f"{name} is damaged: {len(matrix.data)} values have {len(places)} {noun}s")
-            with _damage(name):
-                check_indices(places, length, f"its {noun} indices")
-    return matrix
+    if matrix.format in ("csr", "csc"):
+        ways = (("row", rows), ("column", columns))
+        (noun, length), (other, width) = ways if matrix.format == "csr" else ways[::-1]
+        check_compressed(
+            matrix.indptr, matrix.indices, len(matrix.data), (length, width), (noun, other), name
+        )
+        return matrix
+    with _damage(name):
+        if matrix.format == "bsr":
+            height = max(matrix.data.shape[1], 1)
+            check_offsets(matrix.indptr, len(matrix.indices), "indptr", pieces=rows // height, piece="row")
+        elif matrix.format == "lil" and list(map(len, matrix.rows)) != list(map(len, matrix.data)):
+            raise ValueError("rows have other numbers of columns than of values")
+        elif matrix.format == "dia" and np.shape(matrix.offsets) != matrix.data.shape[:1]:
+            raise ValueError(f"{len(matrix.data)} diagonals have other offsets")
+        entries = matrix.tocoo()
+        for noun, length, places in zip(("row", "column"), (rows, columns), entries.coords, strict=True):
+            if len(places) != len(entries.data):
+                raise ValueError(f"{len(entries.data)} values have {len(places)} {noun}s")
+            check_indices(places, length, f"its {noun} indices")
+    return entries if matrix.format == "dok" else matrix
 
 
 def check_compressed(
@@ -399,18 +396,6 @@ def _damage(name: str) -> Iterator[None]:
         yield
     except ValueError as error:
         raise ValueError(f"{name} is damaged: {error}") from None
-
-
-def _check_lists(matrix: Any, name: str) -> None:
-    """Check a lil matrix: one list of columns and one list of values per row."""
-    rows, columns = matrix.shape
-    if len(matrix.rows) != rows or len(matrix.data) != rows:
-        raise ValueError(f"{name} is damaged: {rows} rows and {len(matrix.rows)} lists of columns")
-    for row, (places, values) in enumerate(zip(matrix.rows, matrix.data, strict=True)):
-        if len(places) != len(values):
-            raise ValueError(f"{name} is damaged: row {row} has {len(places)} columns, {len(values)} values")
-        with _damage(name):
-            check_indices(places, columns, f"its column indices in row {row}")
 
 
 def freeze(*arrays: NDArray[Any] | csr_array | None) -> None:

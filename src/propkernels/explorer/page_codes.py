@@ -14,7 +14,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.propagation_kernel import PropagationCoder
 from propkernels.kernels.shortest_path import TripletCoder
-from propkernels.kernels.weisfeiler_lehman import EntryCoder, RefinementCoder
+from propkernels.kernels.weisfeiler_lehman import RefinementCoder
 from propkernels.propagation.attributes import FixedAttributes
 from propkernels.propagation.initial import UNKNOWN, initial_distributions, neighbor_counts
 from propkernels.propagation.schemes import Diffusion, EdgeFactors
@@ -53,8 +53,7 @@ def code_function(counter: Any, graphs: GraphDatabase) -> tuple[Settings, Arrays
         If the page does not support the counter.
     """
     functions: dict[type, Any] = {
-        RefinementCoder: lambda coder, values, graphs: _refined(coder, [values], graphs),
-        EntryCoder: _entries,
+        RefinementCoder: _refinement,
         PropagationCoder: _propagation,
         TripletCoder: _paths,
     }
@@ -96,8 +95,12 @@ def _keys(counter: Any, tables: list[tuple[Any, ...]], graphs: GraphDatabase) ->
     return arrays
 
 
-def _entries(counter: EntryCoder, values: tuple[Any, ...], graphs: GraphDatabase) -> tuple[Settings, Arrays]:
-    """Return a refinement with one table of keys per entry of the labels."""
+def _refinement(
+    counter: RefinementCoder, values: tuple[Any, ...], graphs: GraphDatabase
+) -> tuple[Settings, Arrays]:
+    """Return a refinement with one table of keys, or with one per entry of the labels."""
+    if counter.width is None:
+        return _refined(counter, [values], graphs)
     if any(not isinstance(value, tuple) or len(value) != counter.width for value in values):
         raise NotLive(f"it needs node labels that are tuples of {counter.width} entries")
     return _refined(counter, [tuple(value[e] for value in values) for e in counter.entries], graphs)

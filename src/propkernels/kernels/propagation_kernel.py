@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels._utils.checks import check_choice, check_streams, check_width, shown
+from propkernels._utils.checks import check_choice, check_streams, check_width, format_table, shown
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.stored import is_whole, require
 from propkernels._utils.typing import BaseKernelLike, Floats, PriorLike, Seed
@@ -231,11 +231,7 @@ class Trace(NamedTuple):
         records = self.rows()
         head = list(records[0]) if records else []
         cells = [[f"{v:.3f}" if isinstance(v, float) else str(v) for v in row.values()] for row in records]
-        widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
-        return "\n".join(
-            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-            for row in (head, *cells)
-        )
+        return format_table(head, cells)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -22,6 +22,7 @@ from propkernels.propagation.initial import (
     LABEL_SOURCES,
     check_edge_labels,
     edge_keys,
+    label_column_keys,
     names_entries,
     node_keys,
     plain_labels,
@@ -40,47 +41,72 @@ class RefinementCoder(Coder):
     edge_labels, edge_weights : bool
         Whether edge labels, and edge weights, distinguish neighbors.
     t_max : int
+    width : int or None
+        Number of entries of every label, if entries are refined; None: labels are refined as a whole.
+    entries : tuple of int
+        Entries that are refined.
     """
 
     source: str | None
     edge_labels: bool
     edge_weights: bool
     t_max: int
+    width: int | None = None
+    entries: tuple[int, ...] = ()
 
     def _check_parts(self) -> None:
-        """Raise if the number of iterations or the source of labels is out of range."""
+        """Raise if the number of iterations, the source of labels or an entry is out of range."""
         require(is_whole(self.t_max, 0), "the number of iterations is out of range")
         require(self.source in KNOWN_SOURCES, "the source of labels is unknown")
+        are_known = all(is_whole(entry, 0) and entry < (self.width or 0) for entry in self.entries)
+        require(are_known and (self.width is None or self.entries), "an entry is out of range")
 
     @classmethod
     def learn(cls, graphs: GraphDatabase, parameters: Any) -> RefinementCoder:
         """Return a coder from validated parameters of an estimator and the training graphs."""
-        check_choice(parameters.labels, LABEL_SOURCES, "labels")
-        return cls(*cls.settings(graphs, parameters, parameters.labels))
-
-    @staticmethod
-    def settings(
-        graphs: GraphDatabase, parameters: Any, labels: str | None
-    ) -> tuple[str | None, bool, bool, int]:
-        """Source, edge_labels, edge_weights and t_max, checked."""
+        labels, of_entries = parameters.labels, names_entries(parameters.labels)
+        if not of_entries:
+            check_choice(labels, LABEL_SOURCES, "labels")
         for name in ("edge_labels", "edge_weights"):
             check_choice(getattr(parameters, name), (False, True), name)
         t_max, _ = check_streams(parameters.t_max, 1)
         check_edge_labels(graphs, parameters.edge_labels)
-        source = resolve_source(graphs, labels)
-        return source, parameters.edge_labels, parameters.edge_weights, t_max
+        source = resolve_source(graphs, "node" if of_entries else labels)
+        settings = source, parameters.edge_labels, parameters.edge_weights, t_max
+        if not of_entries:
+            return cls(*settings)
+        width = number_of_entries(plain_labels(graphs, "node"))
+        if labels != ENTRIES and not 0 <= labels < width:
+            raise ValueError(f"labels={shown(labels)}: the node labels have entries 0 to {width - 1}")
+        return cls(*settings, width, tuple(range(width)) if labels == ENTRIES else (int(labels),))
 
     def restricted(self, t_max: int) -> RefinementCoder:
         """Return a coder for the first iterations."""
         return replace(self, t_max=t_max)
 
     def codes(self, graphs: GraphDatabase) -> list[CodeStreams]:
-        """Return codes of all nodes for t = 0..t_max."""
+        """Return codes of all nodes, ordered by t = 0..t_max, then by entry."""
         edges = edge_keys(graphs, self.edge_labels, self.edge_weights)
-        return [multiset_codes(graphs, node_keys(graphs, self.source), edges, self.t_max)]
+        if self.width is None:
+            return [multiset_codes(graphs, node_keys(graphs, self.source), edges, self.t_max)]
+        column = plain_labels(graphs, "node")
+        if len(graphs) and number_of_entries(column, self.width) != self.width:
+            raise ValueError(
+                f"node labels have {number_of_entries(column)} entries, but labels of the training graphs "
+                f"have {self.width}"
+            )
+        parts = [
+            multiset_codes(graphs, label_column_keys(entry_of(column, entry)), edges, self.t_max).codes
+            for entry in self.entries
+        ]
+        codes = np.stack(parts, axis=1).reshape(self.n_streams, graphs.n_nodes)
+        iterations = np.repeat(np.arange(self.t_max + 1), len(self.entries))
+        return [CodeStreams(codes, iterations, np.ones(len(iterations)))]
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> Any:
-        """Return codes on a GPU."""
+        """Return codes on a GPU; None for entries, which are coded on the CPU only."""
+        if self.width is not None:
+            return None
         from propkernels.gpu.device_codes import refinement_streams
 
         edges = edge_keys(graphs, self.edge_labels, self.edge_weights)
@@ -89,7 +115,7 @@ class RefinementCoder(Coder):
     @property
     def n_streams(self) -> int:
         """Number of codes per node."""
-        return self.t_max + 1
+        return (self.t_max + 1) * max(len(self.entries), 1)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -107,9 +133,7 @@ class WeisfeilerLehmanParameters:
     output: str = "host"
 
     def _learn_coder(self, graphs: GraphDatabase) -> Coder:
-        if not names_entries(self.labels):
-            return learn_in_time(graphs, self, RefinementCoder.learn)
-        return learn_in_time(graphs, self, EntryCoder.learn)
+        return learn_in_time(graphs, self, RefinementCoder.learn)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -229,71 +253,6 @@ class WeisfeilerLehmanFeatures(WeisfeilerLehmanParameters, CountFeatures):
     base_kernel: str = "linear"
     n_features: int | None = None
     sparse_output: bool = True
-
-
-@dataclass(frozen=True)
-class EntryCoder(RefinementCoder):
-    """Settings of a Weisfeiler-Lehman kernel that refines entries of labels.
-
-    Attributes
-    ----------
-    width : int
-        Number of entries of every label.
-    entries : tuple of int
-        Entries that are refined.
-    """
-
-    width: int
-    entries: tuple[int, ...]
-
-    def _check_parts(self) -> None:
-        """Raise if entries are out of range."""
-        super()._check_parts()
-        require(is_whole(self.width, 1) and self.entries, "an entry is needed")
-        require(
-            all(is_whole(entry, 0) and entry < self.width for entry in self.entries),
-            "an entry is out of range",
-        )
-
-    @classmethod
-    def learn(cls, graphs: GraphDatabase, parameters: Any) -> EntryCoder:
-        """Return a coder from validated parameters of an estimator and the training graphs."""
-        labels = parameters.labels
-        settings = cls.settings(graphs, parameters, "node")
-        width = number_of_entries(plain_labels(graphs, "node"))
-        if labels != ENTRIES and not 0 <= labels < width:
-            raise ValueError(f"labels={shown(labels)}: the node labels have entries 0 to {width - 1}")
-        entries = tuple(range(width)) if labels == ENTRIES else (int(labels),)
-        return cls(*settings, width, entries)
-
-    def restricted(self, t_max: int) -> EntryCoder:
-        """Return a coder for the first iterations."""
-        return replace(self, t_max=t_max)
-
-    def codes(self, graphs: GraphDatabase) -> list[CodeStreams]:
-        """Return codes of all nodes, ordered by t = 0..t_max, then by entry."""
-        column = plain_labels(graphs, "node")
-        if len(graphs) and number_of_entries(column, self.width) != self.width:
-            raise ValueError(
-                f"node labels have {number_of_entries(column)} entries, but labels of the training graphs "
-                f"have {self.width}"
-            )
-        edges = edge_keys(graphs, self.edge_labels, self.edge_weights)
-        parts = []
-        for entry in self.entries:
-            keys = node_keys(graphs.with_labels(entry_of(column, entry)), "node")
-            parts.append(multiset_codes(graphs, keys, edges, self.t_max).codes)
-        codes = np.stack(parts, axis=1).reshape(self.n_streams, graphs.n_nodes)  # by t, then by entry
-        iterations = np.repeat(np.arange(self.t_max + 1), len(self.entries))
-        return [CodeStreams(codes, iterations, np.ones(len(iterations)))]
-
-    def device_streams(self, graphs: GraphDatabase, runtime: Any) -> None:
-        """Return None: entries are coded on the CPU only."""
-
-    @property
-    def n_streams(self) -> int:
-        """Number of codes per node."""
-        return (self.t_max + 1) * len(self.entries)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -57,7 +57,6 @@ _BY_MODULE = {
     ),
     "propkernels.kernels.graph_hopper": ("GraphHopper", "HopComparison", "HopCounter", "Hops"),
     "propkernels.kernels.weisfeiler_lehman": (
-        "EntryCoder",
         "LabelHistogram",
         "LabelHistogramFeatures",
         "RefinementCoder",
