@@ -82,9 +82,14 @@ def ask_class(layout: DecisionLayout, names: NDArray[Any], target: Any, before: 
     the named class over all others or, without a name, of the best other class over the present one. With
     several labels, the question is for a change of the label numbered ``target``.
     """
+    column = slice(None)
     if layout.multilabel:
-        return _ask_label(layout.n_classes, target, before)
-    now, known = int(layout.predictions(before)[0]), names.tolist()
+        if target not in range(layout.n_classes):
+            last = layout.n_classes - 1
+            raise ValueError(f"target must be the number of one label, 0 to {last}; got {shown(target)}")
+        column, target = slice(target, target + 1), None
+        layout, names = DecisionLayout(2), np.arange(2)
+    now, known = int(layout.predictions(before[:, column])[0]), names.tolist()
     if target is not None and target not in known:
         raise ValueError(f"target must be one of the classes {known}, got {shown(target)}")
     wanted = None if target is None else known.index(target)
@@ -92,33 +97,21 @@ def ask_class(layout: DecisionLayout, names: NDArray[Any], target: Any, before: 
         raise ValueError(f"the predicted class of the graph is {shown(target)} already: name another target")
 
     def margins(decisions: Matrix) -> Margins:
+        own = decisions[:, column]
         if layout.n_classes == 2:
-            return decisions[:, 0] if now == 0 else -decisions[:, 0]
+            return own[:, 0] if now == 0 else -own[:, 0]
         if wanted is None:
-            return np.asarray(np.delete(decisions, now, axis=1).max(axis=1) - decisions[:, now])
-        return np.asarray(decisions[:, wanted] - np.delete(decisions, wanted, axis=1).max(axis=1))
+            return np.asarray(np.delete(own, now, axis=1).max(axis=1) - own[:, now])
+        return np.asarray(own[:, wanted] - np.delete(own, wanted, axis=1).max(axis=1))
 
     def judge(decisions: Matrix) -> tuple[Margins, Mask]:
-        predicted = layout.predictions(decisions)
+        predicted = layout.predictions(decisions[:, column])
         return margins(decisions), predicted != now if wanted is None else predicted == wanted
 
     def shown_value(decisions: Matrix) -> NDArray[np.float64]:
-        return decisions[:, 0] if layout.n_classes == 2 else margins(decisions)
+        return decisions[:, column][:, 0] if layout.n_classes == 2 else margins(decisions)
 
-    return Question(judge, shown_value, lambda d: np.asarray(names[layout.predictions(d)]), True)
-
-
-def _ask_label(n_labels: int, target: Any, before: Matrix) -> Question:
-    """Return the question for a change of one of several labels, numbered ``target``."""
-    if target not in range(n_labels):
-        raise ValueError(f"target must be the number of one label, 0 to {n_labels - 1}; got {shown(target)}")
-    had = bool(before[0, target] > 0)
-
-    def judge(decisions: Matrix) -> tuple[Margins, Mask]:
-        column = decisions[:, target]
-        return -column if had else column, (column > 0) != had
-
-    return Question(judge, lambda d: d[:, target], lambda d: (d[:, target] > 0).astype(np.int64), True)
+    return Question(judge, shown_value, lambda d: np.asarray(names[layout.predictions(d[:, column])]), True)
 
 
 def ask_number(column: int, target: Any, before: Matrix) -> Question:

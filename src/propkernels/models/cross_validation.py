@@ -33,6 +33,7 @@ from propkernels.models.folds import (
     check_folds,
     check_groups,
     draw_seeds,
+    most_folds,
     split,
 )
 from propkernels.models.model import stopping_allowed
@@ -141,11 +142,19 @@ def evaluate(
     known.warn(stacklevel=3)
     numbers = check_groups(known.take(groups), len(values))
     is_stratified = is_classes and values.ndim == 1
-    cv = default_folds(values, numbers, is_stratified) if cv is None else check_folds(cv, "cv")
-    most, what = _most_folds(values, numbers, is_stratified, np.max)
-    if isinstance(cv, int) and cv > most:
+    smallest, largest, what = most_folds(values, numbers, is_stratified)
+    if cv is None:
+        cv = max(2, min(DEFAULT_FOLDS, smallest))
+        if cv < DEFAULT_FOLDS:
+            why = (
+                f"the smallest class has {smallest} graphs"
+                if what == "class"
+                else f"there are {smallest} {what}"
+            )
+            warnings.warn(f"{cv} folds instead of {DEFAULT_FOLDS}: {why}", UserWarning, stacklevel=2)
+    elif isinstance(cv := check_folds(cv, "cv"), int) and cv > largest:
         limit = "the size of the largest class" if what == "class" else f"the number of {what}"
-        raise ValueError(f"cv must be at most {most}, {limit}; got {cv}")
+        raise ValueError(f"cv must be at most {largest}, {limit}; got {cv}")
     metric, scorer = resolve_metric(scoring, is_classes, cv == LEAVE_ONE_OUT and groups is None)
     seeds = draw_seeds(random_state, n_repeats)
     splits = [split(values, cv, numbers, is_stratified, seed.outer) for seed in seeds]
@@ -159,6 +168,7 @@ def evaluate(
             _run(fitted, graphs, values, scorer, seed, folds, bar.step)
             for seed, folds in zip(seeds, splits, strict=True)
         ]
+    parts = [np.asarray(test, dtype=np.int64).tobytes() + b"|" for folds in splits for _, test in folds]
     confusion = None
     if is_stratified:
         numbers_of_classes = np.unique(values)
@@ -178,7 +188,7 @@ def evaluate(
         metric=metric,
         protocol=_protocol(cv, numbers is not None, is_stratified),
         test_ratio=float(np.mean([len(test) / len(train) for folds in splits for train, test in folds])),
-        split=split_digest(splits),
+        split=sha256(b"".join(parts)).hexdigest()[:16],
         classes=_class_names(data, target, known) if is_stratified else (),
         confusion=confusion,
     )
@@ -242,32 +252,6 @@ def _protocol(cv: Any, has_groups: bool, is_stratified: bool) -> str:
     if not isinstance(cv, int):
         return type(cv).__name__ if hasattr(cv, "split") else "given folds"
     return f"{'stratified ' if is_stratified else ''}{cv}-fold" + (" by groups" if has_groups else "")
-
-
-def default_folds(target: NDArray[Any], groups: Any, is_classification: bool) -> int:
-    """Return 10 folds, or the size of the smallest class (or number of groups or graphs); at least 2."""
-    most, what = _most_folds(target, groups, is_classification, np.min)
-    n_folds = max(2, min(DEFAULT_FOLDS, most))
-    if n_folds < DEFAULT_FOLDS:
-        reason = f"the smallest class has {most} graphs" if what == "class" else f"there are {most} {what}"
-        warnings.warn(f"{n_folds} folds instead of {DEFAULT_FOLDS}: {reason}", UserWarning, stacklevel=3)
-    return n_folds
-
-
-def _most_folds(target: NDArray[Any], groups: Any, is_stratified: bool, of_sizes: Any) -> tuple[int, str]:
-    """Return the number of groups, the smallest or largest size of a class, or the number of graphs."""
-    if groups is not None:
-        return len(np.unique(groups)), "groups"
-    return (int(of_sizes(np.bincount(target))), "class") if is_stratified else (len(target), "graphs")
-
-
-def split_digest(splits: Sequence[Sequence[tuple[Indices, Indices]]]) -> str:
-    """Return a digest of the test parts of all folds."""
-    digest = sha256()
-    for folds in splits:
-        for _, test in folds:
-            digest.update(np.ascontiguousarray(test, dtype=np.int64).tobytes() + b"|")
-    return digest.hexdigest()[:16]
 
 
 def _class_names(data: Any, target: Any, known: Known) -> tuple[str, ...]:

@@ -58,10 +58,11 @@ def choosing_folds(
     largest class has graphs is reduced to that number.
     """
     is_class = target.ndim == 1 and target.dtype.kind in "iu"
-    most = _most_folds(target, groups, is_class, cv is None)
-    cv = DEFAULT_FOLDS if cv is None else check_folds(cv, "cv")
-    if isinstance(cv, int):
-        cv = min(cv, most)
+    smallest, largest, _ = most_folds(target, groups, is_class)
+    if cv is None:
+        cv, largest = DEFAULT_FOLDS, largest if largest < 2 else max(2, smallest)
+    if isinstance(cv := check_folds(cv, "cv"), int):
+        cv = min(cv, largest)
         if cv < 2:
             return ()
     return tuple(split(target, cv, groups, is_class, seed))
@@ -121,14 +122,16 @@ def split(
         return [(np.asarray(train), np.asarray(test)) for train, test in pairs]
 
 
-def _most_folds(target: NDArray[Any], groups: Any, is_class: bool, is_default: bool) -> int:
-    """Return the largest number of folds: size of the largest class, or by default of the smallest."""
-    if groups is not None:
-        return len(np.unique(groups))
-    if not is_class:
-        return len(target)
-    sizes = np.bincount(target)
-    return max(2, int(sizes.min())) if is_default and sizes.max() > 1 else int(sizes.max())
+def most_folds(target: NDArray[Any], groups: Any, is_class: bool) -> tuple[int, int, str]:
+    """Return how many folds are good and possible: sizes of the smallest and largest class, or their number.
+
+    Also of what: "class", "groups" or "graphs".
+    """
+    if is_class and groups is None:
+        sizes = np.bincount(target)
+        return int(sizes.min()), int(sizes.max()), "class"
+    n = len(target if groups is None else np.unique(groups))
+    return n, n, "graphs" if groups is None else "groups"
 
 
 def check_groups(groups: Any, n_graphs: int) -> NDArray[np.int64] | None:

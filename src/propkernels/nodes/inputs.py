@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array, hstack, issparse
+from scipy.sparse import csr_array, hstack, issparse
 
 from propkernels import _core
 from propkernels._utils.randomness import label_keys
@@ -248,7 +248,7 @@ def structure_columns(
     dict of str to ndarray of float64, (N,)
     """
     wiring = simple_graph(graphs)
-    columns = {"degree": np.log1p(graphs.degrees)}
+    columns: Columns = {"degree": np.log1p(graphs.degrees)}
     if directed:
         columns["in-degree"] = np.log1p(np.asarray(graphs.adjacency.sum(axis=0)).ravel())
     triangles, neighbors = triangles_of(wiring), np.diff(wiring.indptr).astype(np.float64)
@@ -429,14 +429,3 @@ def _learn_coder(graphs: GraphDatabase, seed: int) -> PropagationCoder:
         random_state=seed,
     )
     return PropagationCoder.learn(graphs, kernel, None)
-
-
-def column_block(columns: Any, first: int, last: int) -> Matrix:
-    """Return columns first..last-1 as a dense array in row order."""
-    part = columns[:, first:last]
-    return np.ascontiguousarray(part.toarray() if issparse(part) else part)
-
-
-def by_column(columns: Any) -> Any:
-    """Return a matrix whose columns are cut out quickly: sparse ones by columns."""
-    return csc_array(columns) if issparse(columns) else columns

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array, issparse
 
 from propkernels import _core
 from propkernels._utils.locks import cached_property
 from propkernels._utils.parallel import stage_pieces, threads_for
 from propkernels.graphs.database import GraphDatabase
-from propkernels.nodes.inputs import by_column, column_block
 from propkernels.propagation.initial import constant_column, initial_distributions, learn_prior
 from propkernels.propagation.schemes import AffineOperator, Diffusion, transition_matrix
 
@@ -142,10 +141,11 @@ def hops_at(
 
 def _blocks(columns: Any) -> Iterator[tuple[int, int, Matrix]]:
     """Yield blocks of columns with their bounds."""
-    ready, width = by_column(columns), columns_at_once(columns.shape[0])
+    ready, width = csc_array(columns) if issparse(columns) else columns, columns_at_once(columns.shape[0])
     for first in range(0, columns.shape[1], width):
         stop = min(first + width, columns.shape[1])
-        yield first, stop, column_block(ready, first, stop)
+        part = ready[:, first:stop]
+        yield first, stop, np.ascontiguousarray(part.toarray() if issparse(part) else part)
 
 
 def columns_at_once(n_nodes: int) -> int:

@@ -54,7 +54,8 @@ class Block:
 
     def __str__(self) -> str:
         steps = f" to step {self.last}" if self.is_moved and self.last else ""
-        return f"{self.source}{' summed' if self.summed else ''}{steps}{' by row' * self.is_row_sum}"
+        walk = " by row" if self.summed and self.walk == "row" else ""
+        return f"{self.source}{' summed' if self.summed else ''}{steps}{walk}"
 
     def width(self, inputs: NodeInputs, n_targets: int) -> int:
         """Return the number of columns of a model with ``n_targets`` columns of targets."""
@@ -67,11 +68,6 @@ class Block:
         else:
             own = 0 if inputs.attributes is None else inputs.attributes.n_columns
         return own * (n_targets + 1 if self.source == "crossed" else 1 if self.summed else self.last + 1)
-
-    @property
-    def is_row_sum(self) -> bool:
-        """Whether the steps of averages are added."""
-        return self.summed and self.walk == "row"
 
     @property
     def uses_targets(self) -> bool:

@@ -187,7 +187,7 @@ class NoveltyDetector(DetectorParameters, OutlierMixin, GraphInput, BaseEstimato
 
     def predict(self, X: Graphs) -> NDArray[np.int64]:
         """Return 1 for graphs like the training graphs, and -1 for outliers."""
-        return _signs(self.decision_function(X))
+        return np.where(self.decision_function(X) < 0, -1, 1).astype(np.int64)
 
     def fit_predict(self, X: Graphs, y: object = None) -> NDArray[np.int64]:
         """Fit, and return -1 for outliers among the training graphs, else 1.
@@ -195,7 +195,7 @@ class NoveltyDetector(DetectorParameters, OutlierMixin, GraphInput, BaseEstimato
         Every training graph is scored against all others, however many there are.
         """
         self._learn(X, math.inf)
-        return _signs(self.training_scores_ - self.offset_)
+        return np.where(self.training_scores_ < self.offset_, -1, 1).astype(np.int64)
 
     def predict_p(self, X: Graphs) -> Values:
         """Return p-values: small if few held-out training graphs have a score as low.
@@ -350,7 +350,3 @@ def cross_conformal(values: Values, ranked: list[Values]) -> Values:
     for row, scores in zip(values, ranked, strict=True):
         n_stranger += np.searchsorted(scores, row, side="right")
     return n_stranger / (sum(map(len, ranked)) + 1)
-
-
-def _signs(decisions: Values) -> NDArray[np.int64]:
-    return np.where(decisions < 0, -1, 1).astype(np.int64)
