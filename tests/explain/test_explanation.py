@@ -8,7 +8,7 @@ from propkernels.explain.decisions import explain_rule
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.rule import Rule, dual_members
 from propkernels.kernels import LabelHistogram
-from propkernels.propagation import Convolution, GaussianMixtures
+from propkernels.propagation import Convolution
 from tests.test_contract_discovery import cases, fitted_on_the_zoo, the_zoo
 
 
@@ -60,7 +60,19 @@ def test_every_solver_adds_up(molecules, solver):
     model = pk.PropagationClassifier(kernel=kernel, solver=solver, C=1, t_max=2, random_state=0)
     model.fit(molecules.graphs[:40], molecules.target[:40])
     test = molecules.graphs[40:]
-    assert np.allclose(model.explain(test).decisions, model.decision_function(test), atol=1e-9, rtol=0)
+    decisions, chances = model.decision_function(test), model.predict_proba(test)
+    assert np.allclose(model.explain(test).decisions, decisions, atol=1e-9, rtol=0)
+    assert np.allclose(chances.sum(axis=1), 1)
+    assert (np.diff(chances[np.argsort(decisions), 1]) >= 0).all()
+    assert np.array_equal(model.predict(test), decisions > 0)
+    labels = np.where(
+        np.arange(60)[:, None] % 7 == [2, 4], np.nan, np.column_stack([target > 0, target == 2])
+    )
+    model.fit(molecules.graphs, labels)
+    decisions = model.decision_function(test)
+    assert np.array_equal(model.predict(test), decisions > 0)
+    assert np.array_equal(model.predict_proba(test) > 0.5, decisions > 0)
+    assert np.allclose(model.explain(test, 1).decisions, decisions[:, 1], atol=1e-9, rtol=0)
     model.fit(molecules.graphs, target)
     decisions = model.decision_function(test)
     assert np.allclose(model.explain(test).decisions, decisions.max(axis=1), atol=1e-9, rtol=0)
@@ -68,17 +80,6 @@ def test_every_solver_adds_up(molecules, solver):
     assert np.array_equal(model.predict_proba(test).argmax(axis=1), model.predict(test))
     for label in range(3):
         assert np.allclose(model.explain(test, label).decisions, decisions[:, label], atol=1e-9, rtol=0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("attributes", ["sum", "product", GaussianMixtures(n_sample_points=10)], ids=repr)
-def test_attributes_add_up(attributes):
-    data = pk.datasets.make_synthetic(20, random_state=0)
-    kernel = pk.PropagationKernel(t_max=2, attributes=attributes)
-    model = pk.PropagationClassifier(kernel=kernel, C=1, normalize=True, random_state=0)
-    model.fit(data.graphs[:14], data.target[:14])
-    explanation = model.explain(data.graphs[14:])
-    assert np.allclose(explanation.decisions, model.decision_function(data.graphs[14:]), atol=1e-9, rtol=0)
 
 
 def test_weights_of_labels_are_those_of_the_machine(molecules):

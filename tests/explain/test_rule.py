@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.explain.rule import Counted, Rule, dual_members, mean_rule, merged_vocabularies, same_codes
+from propkernels.explain.rule import Counted, Rule, dual_members, merged_vocabularies, same_codes
 from propkernels.kernels import LabelHistogram
 
 DATA = pk.datasets.make_molecules(40, random_state=0, mean_nodes=9)
@@ -33,6 +33,10 @@ KERNELS = {
         [pk.WeisfeilerLehman(t_max=1, base_kernel="jaccard"), LabelHistogram()], normalize_parts=False
     ),
 }
+
+
+def mean_rule(rules):
+    return Rule.of([member.scaled(1 / len(rules)) for rule in rules for member in rule.members])
 
 
 def rule_of(kernel, coefficients=COEFFICIENTS):

@@ -9,7 +9,7 @@ from hypothesis import given
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.explain.rule import Rule, dual_members, mean_rule
+from propkernels.explain.rule import Rule, dual_members
 from propkernels.kernels import LabelHistogram
 from propkernels.propagation import Diffusion
 from tests.strategies import databases
@@ -170,7 +170,7 @@ def test_a_mean_of_kernels_with_different_t_max_counts_each_up_to_its_own():
     kernels = [pk.WeisfeilerLehman(t_max=n) for n in (0, 2)]
     members = [dual_members(clone(kernel).fit(graphs), np.ones((12, 1))) for kernel in kernels]
     model = pk.PropagationClassifier()
-    model.rule_ = mean_rule([Rule.of(one) for one in members])
+    model.rule_ = Rule.of([one.scaled(1 / len(members)) for several in members for one in several])
     assert len(model.rule_.vocabularies) == 1
     expected = sum(kernel.fit_transform(graphs[:2])[0, 1] for kernel in kernels)
     assert pk.similar_because(graphs[0], graphs[1], kernel=model).value == expected

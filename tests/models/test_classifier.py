@@ -92,17 +92,6 @@ def test_a_kernel_that_cannot_be_folded_is_kept(data):
     assert explained.rule_.is_explained
 
 
-@pytest.mark.slow
-def test_probabilities_are_distributions_and_rank_like_decisions(data):
-    model = pk.PropagationClassifier(C=10, random_state=0).fit(data.graphs[:60], data.target[:60])
-    probabilities = model.predict_proba(data.graphs[60:])
-    assert np.allclose(probabilities.sum(axis=1), 1)
-    assert np.array_equal(
-        np.argsort(probabilities[:, 1], kind="stable"),
-        np.argsort(model.decision_function(data.graphs[60:]), kind="stable"),
-    )
-
-
 # any solver, any parameter, any order
 
 

@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
+from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
@@ -134,6 +135,8 @@ def test_groups_stay_together():
     assert evaluate(DATA, model=FIXED, groups=groups, **QUICK).protocol == "stratified 3-fold by groups"
     alone = evaluate(DATA, model=FIXED, groups=groups, cv="loo", random_state=0)
     assert (alone.protocol, alone.scores.shape) == ("leave-one-group-out", (1, 15))
+    given = evaluate(DATA, model=FIXED, groups=groups, cv=GroupKFold(4))
+    assert (given.protocol, given.scores.shape) == ("GroupKFold", (1, 4))
 
 
 @pytest.mark.slow

@@ -808,8 +808,3 @@ def _of_sorted(counting: Counting, tables: Sequence[Matrix]) -> FoldedMember:
         weights[np.argsort(codes)] = table
         ordered.append(weights)
     return _with_weights(counting, ordered)
-
-
-def mean_rule(rules: Sequence[Rule]) -> Rule:
-    """Return the rule of the mean decisions of several rules."""
-    return Rule.of([member.scaled(1 / len(rules)) for rule in rules for member in rule.members])

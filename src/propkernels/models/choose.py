@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -191,9 +192,9 @@ class Problem:
         folds: Sequence[Indices] = (),
     ) -> Iterator[Found]:
         """Yield the solution of the best ridge of each setting; a kernel's settings share one pass."""
-        wanted = sorted(settings, key=lambda setting: setting.kernel)
+        wanted = sorted(settings, key=attrgetter("kernel"))
         masks = self.masks(folds)
-        for number, group in groupby(wanted, key=lambda setting: setting.kernel):
+        for number, group in groupby(wanted, key=attrgetter("kernel")):
             own = list(group)
             steps = tuple(sorted({s.t_max for s in own if s.t_max is not None}))
             kernel = redrawn(kernels[number], self.seed)
@@ -363,21 +364,19 @@ def compute_stack(
 
     ``steps`` are the wanted values of t_max, None: all; ``target`` is for kernels that learn weights from it.
     """
+    n, found = len(graphs), dict[int | None, Any]()
     if not has_steps(kernel):
-        return {None: _as_matrix(kernel.fit_transform(graphs, target), len(graphs))}
-    if steps is not None:
-        kernel.set_params(t_max=steps[-1])
-        if len(steps) == 1:
-            return {steps[0]: _as_matrix(kernel.fit_transform(graphs), len(graphs))}
-    matrices = kernel.fit_transform_cumulative(graphs)
-    return {t: _as_matrix(matrices[t], len(graphs)) for t in (steps or range(len(matrices)))}
-
-
-def _as_matrix(kernel: Any, n_graphs: int) -> Matrix:
-    """Return a kernel matrix as float64; raise if its shape is not (n_graphs, n_graphs)."""
-    matrix = np.asarray(kernel, dtype=np.float64)
-    if matrix.shape != (n_graphs, n_graphs):
-        raise ValueError(
-            f"the kernel of {n_graphs} graphs has shape {matrix.shape}, expected {(n_graphs, n_graphs)}"
-        )
-    return matrix
+        found = {None: kernel.fit_transform(graphs, target)}
+    else:
+        if steps is not None:
+            kernel.set_params(t_max=steps[-1])
+        if steps is not None and len(steps) == 1:
+            found = {steps[0]: kernel.fit_transform(graphs)}
+        else:
+            matrices = kernel.fit_transform_cumulative(graphs)
+            found = {t: matrices[t] for t in steps or range(len(matrices))}
+    for t, matrix in found.items():
+        found[t] = np.asarray(matrix, dtype=np.float64)
+        if found[t].shape != (n, n):
+            raise ValueError(f"the kernel of {n} graphs has shape {found[t].shape}, expected {(n, n)}")
+    return found

@@ -38,7 +38,7 @@ from propkernels._utils.locks import cached_property
 Matrix = NDArray[np.float64]
 Values = NDArray[np.float64]
 Indices = NDArray[np.int64]
-AT_ONCE = 2**22
+AT_ONCE = 2**22  # entries of the inverse, or those of one fold
 NO_FOLD = np.zeros((1, 0), dtype=np.int64)
 RIDGES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)  # in mean diagonals of the kernel matrix
 
@@ -117,6 +117,8 @@ def solve(
         part = kernel if whole else np.ascontiguousarray(kernel[np.ix_(rows, rows)])
         scale = np.ones(len(rows)) if weights is None else np.sqrt(weights[rows] / weights[rows].mean())
         places, own_targets = _places(groups, rows, n), targets[np.ix_(rows, columns)]
+        parts = _places(folds, rows, n) or []
+        sizes = np.array(list(map(len, parts)), dtype=np.int64)
         scaled = part if weights is None else scale[:, None] * part * scale
         for one in found:
             machine = _Machine(scaled, scale, own_targets, unit * one.ridge)
@@ -127,8 +129,11 @@ def solve(
                 others = np.flatnonzero(~pattern)
                 decided = kernel[np.ix_(others, rows)] @ coefficients + machine.intercepts
                 one.held_out[np.ix_(others, columns)] = decided
-            for numbers, some in _by_size(_places(folds, rows, n) or [], len(rows)):
-                one.apart[np.ix_(numbers, rows, columns)] = own_targets - machine.errors(places, some)
+            for size in np.unique(sizes[(sizes > 0) & (sizes < len(rows) - 1)]):
+                same, step = np.flatnonzero(sizes == size), max(1, AT_ONCE // (size * len(rows)))
+                for numbers in np.split(same, np.arange(step, len(same), step)):  # folds of one size together
+                    some = np.array([parts[number] for number in numbers.tolist()])
+                    one.apart[np.ix_(numbers, rows, columns)] = own_targets - machine.errors(places, some)
     return found
 
 
@@ -138,19 +143,8 @@ def _places(parts: Sequence[Indices] | None, rows: Indices, n: int) -> list[Indi
         return None
     at = np.full(n, -1)
     at[rows] = np.arange(len(rows))
-    return [places[places >= 0] for places in (at[part] for part in parts)]
-
-
-def _by_size(folds: Sequence[Indices], n: int) -> Iterator[tuple[Indices, Indices]]:
-    """Yield numbers and graphs, (folds, graphs), of folds of equal size that leave at least two graphs.
-
-    At most ``AT_ONCE`` entries of the inverse are needed at a time, or those of one fold.
-    """
-    sizes = np.array([len(fold) for fold in folds], dtype=np.int64)
-    for size in np.unique(sizes[(sizes > 0) & (sizes < n - 1)]):
-        same, step = np.flatnonzero(sizes == size), max(1, AT_ONCE // (size * n))
-        for numbers in np.split(same, np.arange(step, len(same), step)):
-            yield numbers, np.array([folds[number] for number in numbers.tolist()])
+    found = [at[part] for part in parts]
+    return [places[places >= 0] for places in found]
 
 
 class _Machine:
@@ -178,6 +172,7 @@ class _Machine:
         of_targets = root.T @ (root @ (scale[:, None] * targets).astype(root.dtype))
         self.intercepts = self.scale @ of_targets / self._total
         self.dual = of_targets - np.outer(self._of_ones, self.intercepts)
+        self._diagonal = np.einsum("ij,ij->j", root, root) - self._of_ones**2 / self._total
 
     @cached_property
     def inverse(self) -> Matrix:
@@ -189,10 +184,6 @@ class _Machine:
             product = self._root.T @ self._root
         product -= np.outer(self._of_ones / self._total, self._of_ones)
         return np.asarray(product)
-
-    @cached_property
-    def _diagonal(self) -> Values:
-        return np.asarray(np.einsum("ij,ij->j", self._root, self._root) - self._of_ones**2 / self._total)
 
     def errors(self, groups: Sequence[Indices] | None, folds: Indices = NO_FOLD) -> Matrix:
         """Return the errors of all graphs without each of some folds of equal size, (folds, graphs, columns).

@@ -36,7 +36,7 @@ from propkernels.kernels.sum_kernel import SumKernel
 from propkernels.models.calibrate import Conformal
 from propkernels.models.choose import Problem, Setting, check_costs, check_steps, settings_of
 from propkernels.models.defaults import check_kernels, default_steps, prefers_landmarks
-from propkernels.models.folds import Seeds, draw_seeds, held_out_parts
+from propkernels.models.folds import draw_seeds, held_out_parts
 from propkernels.models.solvers import MOST_FOR_KERNEL, SOLVERS, Learned, Posterior, learn, resolve_solver
 from propkernels.models.targets import has_columns, known_targets
 from propkernels.novelty.applicability import (
@@ -84,11 +84,6 @@ class PropagationModel(ModelParameters, GraphInput, BaseEstimator, ABC):
     normalize_: Annotated[bool | None, SOMETIMES]
     score_: Annotated[float, SOMETIMES]
     solver_: Annotated[str, SOMETIMES]
-
-    @property
-    def _name(self) -> str:
-        """Name in progress bars: that of the public class."""
-        return next(cls.__name__ for cls in type(self).__mro__ if not cls.__name__.startswith("_"))
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters of the model, and of its kernel as ``kernel__bin_width``.
@@ -165,26 +160,21 @@ class PropagationModel(ModelParameters, GraphInput, BaseEstimator, ABC):
             stopping_allowed(),
             one_blas_thread(),
         ):  # bits do not depend on the number of threads
-            learned, problem, imputer, solver = self._learn(graphs, target, parts, seeds)
+            tried = []  # nothing of the model is changed before all has been learned
+            for imputer in self._imputers(graphs):
+                filled = graphs if imputer is None else imputer.transform(graphs)
+                kernels, settings, solver, costs = self._space(filled)
+                problem = Problem(filled, target.columns, target.strata, seeds.kernel, target.weights, parts)
+                name = f"{type(self).__name__}: choosing"
+                with ProgressBar(name, len(settings), progress=self.progress) as bar:
+                    learned = learn(problem, kernels, settings, solver, costs, is_classifier(self), bar.step)
+                tried.append((problem.loss(learned.held_out), learned, problem, imputer, solver))
+            _, learned, problem, imputer, solver = min(tried, key=lambda each: each[0])
             self._keep_target(target, learned, problem, getattr(X, "names", Names()))
         self.imputer_, self.solver_ = imputer, solver
         keys = label_keys_of(problem.graphs, source_of(learned.rule))
         self.known_labels_ = None if keys is None else np.unique(keys)
         return self
-
-    def _learn(
-        self, graphs: GraphDatabase, target: Any, parts: Sequence[NDArray[np.int64]] | None, seeds: Seeds
-    ) -> tuple[Learned, Problem, LabelImputer | None, str]:
-        """Choose settings and train on all graphs without touching self: a failed fit changes nothing."""
-        tried = []
-        for imputer in self._imputers(graphs):
-            known = graphs if imputer is None else imputer.transform(graphs)
-            kernels, settings, solver, costs = self._space(known)
-            problem = Problem(known, target.columns, target.strata, seeds.kernel, target.weights, parts)
-            with ProgressBar(f"{self._name}: choosing", len(settings), progress=self.progress) as bar:
-                learned = learn(problem, kernels, settings, solver, costs, is_classifier(self), bar.step)
-            tried.append((problem.loss(learned.held_out), learned, problem, imputer, solver))
-        return min(tried, key=lambda each: each[0])[1:]
 
     def _imputers(self, graphs: GraphDatabase) -> list[LabelImputer | None]:
         """Imputers to try for missing node labels: None (left to the kernels), and label propagation."""

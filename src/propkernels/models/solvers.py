@@ -25,7 +25,7 @@ from propkernels._utils.stored import require
 from propkernels.counts.columns import join_streams
 from propkernels.counts.counters import rank_bins
 from propkernels.counts.products import inverse_length, self_products
-from propkernels.explain.rule import Rule, dual_members, mean_rule, primal_members
+from propkernels.explain.rule import GraphMember, Rule, dual_members, primal_members
 from propkernels.models.choose import Problem, Setting, choose, redrawn
 from propkernels.models.least_squares import patterns_of, solve
 
@@ -116,13 +116,15 @@ def learn(
     ridges = [1 / cost for cost in costs]
     if solver == "ridge":
         chosen, held_out = choose(problem, kernels, settings, ridges, tell=tell)
-        solutions = [one.solution for one in chosen]
-        fitted = [one.fitted(problem.graphs) for one in chosen]
-        pairs = zip(fitted, solutions, strict=True)
-        rules = [Rule.of(dual_members(kernel, solution.coefficients)) for kernel, solution in pairs]
-        intercepts = np.mean([solution.intercepts for solution in solutions], axis=0)
-        costs = [1 / solution.ridge for solution in solutions]
-        return Learned([one.setting for one in chosen], fitted, mean_rule(rules), intercepts, held_out, costs)
+        fitted, members = [], list[GraphMember]()
+        for one in chosen:
+            fitted.append(one.fitted(problem.graphs))
+            own = dual_members(fitted[-1], one.solution.coefficients)
+            members += [member.scaled(1 / len(chosen)) for member in own]
+        intercepts = np.mean([one.solution.intercepts for one in chosen], axis=0)
+        costs = [1 / one.solution.ridge for one in chosen]
+        rule, own_settings = Rule.of(members), [one.setting for one in chosen]
+        return Learned(own_settings, fitted, rule, intercepts, held_out, costs)
     if solver == "gp" and problem.weights is not None:
         raise ValueError('solver="gp" takes no weights of graphs or classes: use another solver')
     (best,), _ = choose(problem, kernels, settings, ridges, 1, tell, on_all=False)
