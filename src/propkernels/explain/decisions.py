@@ -290,21 +290,15 @@ def explain_columns(
     if start.size != 1:
         raise ValueError(f"intercept must be one number, got shape {start.shape}")
     with workers(fitted.n_jobs):
-        contributions = _contributions(fitted, database, np.asarray(coef, dtype=np.float64))
+        vocabulary = None if fitted._n_columns is not None else fitted._stream_codes
+        streams = fitted._counter.count(database, vocabulary)
+        weights = _bin_weights(fitted, streams, np.asarray(coef, dtype=np.float64))
+        codes = [stream.codes for stream in streams]
+        contributions = split_by_node(fitted._counter, database, codes, weights)
+        if fitted.normalize:
+            scale = inverse_length(fitted._lengths(streams, fitted._joined(streams)))
+            contributions *= scale[database.graph_ids][:, None]
     return Explanation(contributions, database.graph_ptr, start.item(), database, speaks_for, against)
-
-
-def _contributions(features: CountFeatures, graphs: GraphDatabase, coef: Values) -> Values:
-    """Return the contribution of each node and iteration to ``features @ coef``, (nodes, iterations)."""
-    vocabulary = None if features._n_columns is not None else features._stream_codes
-    streams = features._counter.count(graphs, vocabulary)
-    weights = _bin_weights(features, streams, coef)
-    codes = [stream.codes for stream in streams]
-    contributions = split_by_node(features._counter, graphs, codes, weights)
-    if features.normalize:
-        scale = inverse_length(features._lengths(streams, features._joined(streams)))
-        contributions *= scale[graphs.graph_ids][:, None]
-    return contributions
 
 
 def _bin_weights(features: CountFeatures, streams: Sequence[StreamCounts], coef: Values) -> list[Values]:

@@ -83,23 +83,17 @@ def paired_test(first: NDArray[np.float64], second: NDArray[np.float64], test_ra
     >>> paired_test(np.array([0.8, 0.9, 0.7]), np.array([0.7, 0.9, 0.6]), 0.5).p.__round__(3)
     0.184
     """
+    from scipy.stats import t as student
+
     gaps = (np.asarray(first) - np.asarray(second)).ravel()
     n, mean = len(gaps), float(gaps.mean())
     variance = float(gaps.var(ddof=1)) if n > 1 else float("nan")
-    plain, corrected = (_statistic(mean, variance * share) for share in (1 / n, 1 / n + test_ratio))
-    return PairedTest(mean, n, plain, _two_sided(plain, n - 1), corrected, _two_sided(corrected, n - 1))
-
-
-def _statistic(mean: float, variance: float) -> float:
-    if variance == 0:
-        return 0.0 if mean == 0 else float(np.copysign(np.inf, mean))
-    return mean / float(np.sqrt(variance))
-
-
-def _two_sided(t: float, degrees: int) -> float:
-    from scipy.stats import t as student
-
-    return float(2 * student.sf(abs(t), degrees)) if degrees else float("nan")
+    found = list[float]()
+    for share in (1 / n, 1 / n + test_ratio):
+        error = float(np.sqrt(variance * share))
+        t = mean / error if error else float(np.copysign(np.inf, mean)) if mean else 0.0
+        found += [t, float(2 * student.sf(abs(t), n - 1)) if n > 1 else float("nan")]
+    return PairedTest(mean, n, *found)
 
 
 class Choice(NamedTuple):

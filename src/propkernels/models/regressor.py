@@ -282,10 +282,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     def _weights_of(self, column: int) -> NDArray[np.float64]:
         """Return the weights of the decisions for one target."""
         n_columns = len(self.intercept_)
-        column = check_integer(column, "column", 0)
-        if column >= n_columns:
-            raise ValueError(f"column must be below {n_columns}, the number of targets; got {column}")
-        return np.asarray(np.eye(n_columns)[column])
+        return np.asarray(np.eye(n_columns)[check_integer(column, "column", 0, n_columns - 1)])
 
     def score(self, X: Graphs, y: Target, sample_weight: ArrayLike | None = None) -> float:
         """Return R^2; with several targets, the mean over columns of R^2 on their observed entries."""

@@ -20,7 +20,7 @@ from propkernels.models.choose import MOST_GRAPHS, MOST_KERNELS, Problem, averag
 from propkernels.models.folds import Folds
 from propkernels.models.least_squares import Linear, solve_features
 from propkernels.nodes.members import NodeRule, ViewMap
-from propkernels.nodes.spreading import Known, TargetHops, return_chances_of, several_target_hops, target_hops
+from propkernels.nodes.spreading import Known, TargetHops, return_chances_of, several_target_hops
 from propkernels.nodes.views import Rows, Sheet, View
 
 Matrix = NDArray[np.float64]
@@ -65,19 +65,17 @@ class Labeled:
         returns = return_chances_of(sheet.walks, nodes, steps) if steps else np.zeros((len(nodes), 0))
         return cls(sheet, problem, spread, sheet.at(nodes, blocks), returns, sheet.between(blocks))
 
-    def hops_of(self, views: Sequence[View], folds: Folds) -> list[TargetHops | None]:
-        """Return propagated targets of the training nodes of each fold; None: no view uses them."""
-        if not any(view.uses_targets for view in views):
-            return [None] * len(folds)
-        sets = [Known(self.spread[p], self.problem.graphs[p], self.returns[p]) for p, _ in folds]
-        return [*several_target_hops(self.sheet.walks, sets, self.between, self.rows.nodes)]
+    def hops(
+        self, views: Sequence[View], several: Sequence[Indices], nodes: Indices | None = None
+    ) -> list[TargetHops | None]:
+        """Return propagated targets of several sets of labeled nodes, at some or all nodes of the graph.
 
-    def hops_everywhere(self, views: Sequence[View]) -> TargetHops | None:
-        """Return propagated targets of all labeled nodes at all nodes; None: no view uses them."""
+        None: no view uses them.
+        """
         if not any(view.uses_targets for view in views):
-            return None
-        known = Known(self.spread, self.problem.graphs, self.returns)
-        return target_hops(self.sheet.walks, known, self.between)
+            return [None] * len(several)
+        sets = [Known(self.spread[p], self.problem.graphs[p], self.returns[p]) for p in several]
+        return [*several_target_hops(self.sheet.walks, sets, self.between, nodes)]
 
     def at(self, places: Indices) -> Labeled:
         """Return some of the labeled nodes."""
@@ -153,7 +151,8 @@ def choose(
     tried = [(view, cost) for view in views for cost in costs]
     problem, found, held_out = labeled.problem, list[list[Matrix]](), list[Indices]()
     deciding = problem.places(MOST_GRAPHS if len(folds) > 1 else len(problem))
-    for number, ((train, held), targets) in enumerate(zip(folds, labeled.hops_of(views, folds), strict=True)):
+    several = labeled.hops(views, [train for train, _ in folds], labeled.rows.nodes)
+    for number, ((train, held), targets) in enumerate(zip(folds, several, strict=True)):
         fitted = some_of(np.intersect1d(train, deciding), MOST_CHOOSING, seed + number)
         own, held = problem.at(fitted), np.intersect1d(held, deciding)
         if (own.targets == own.targets[0]).all():

@@ -105,18 +105,14 @@ class NodeExplanation:
         """Return the n neighbors with the largest contributions: node, distance in steps, contribution."""
         totals = self.neighbor_totals(i)
         order = np.argsort(-np.abs(totals), kind="stable")[: check_integer(n, "n", 1)]
-        first = {}
-        for t, values in sorted(self.tallies[i].by_neighbor.items()):
-            for node in order:
-                if values[node] and node not in first:
-                    first[int(node)] = t
+        steps = self.by_neighbor(i)
         return [
             {
-                "node": self._name(int(node)),
-                "step": first.get(int(node), 0),
+                "node": self._name(node),
+                "step": min((t for t, values in steps.items() if values[node]), default=0),
                 "contribution": float(totals[node]),
             }
-            for node in order
+            for node in order.tolist()
             if totals[node]
         ]
 

@@ -179,7 +179,7 @@ class NodeModel(NodeParameters, GraphInput, BaseEstimator, ABC):
         labeled = Labeled.gather(sheet, problem, spread, views)
         choice = choose(labeled, views, folds, costs, seed)
         final = labeled.at(fitted)
-        hops = final.hops_everywhere([one.view for one in choice.chosen])
+        (hops,) = final.hops([one.view for one in choice.chosen], [np.arange(len(fitted))])
         own = None if hops is None else hops.at(final.rows.nodes)
         rule, blind = fit_rule(final, choice.chosen, own, seed), fit_rule(final, choice.blind, None, seed)
         sums, held_out = rule.sums(sheet, hops), choice.held_out

@@ -103,18 +103,15 @@ class Applicability:
 
 def applicability_of(vocabularies: Sequence[Vocabulary], graphs: GraphDatabase) -> Applicability:
     """Return the applicability of new graphs: look up their bins in the vocabularies of a model."""
-    parts = [_unseen(vocabularies, part) for part in vocabularies[0].counter.parts_of(graphs)]
-    return Applicability(np.concatenate(parts), graphs.graph_ptr)
-
-
-def _unseen(vocabularies: Sequence[Vocabulary], graphs: GraphDatabase) -> Values:
-    """Share of each node's bins that are unseen, per iteration, over all vocabularies."""
-    described = [
-        (items, looked_up(items.codes, codes, np.ones(len(codes))))
-        for vocabulary in vocabularies
-        for items, codes in zip(vocabulary.counter.occurrences(graphs), vocabulary.codes, strict=True)
-    ]
-    return 1.0 - seen_shares(described, graphs.n_nodes)
+    unseen = []
+    for part in vocabularies[0].counter.parts_of(graphs):
+        described = [
+            (items, looked_up(items.codes, codes, np.ones(len(codes))))
+            for vocabulary in vocabularies
+            for items, codes in zip(vocabulary.counter.occurrences(part), vocabulary.codes, strict=True)
+        ]
+        unseen.append(1.0 - seen_shares(described, part.n_nodes))
+    return Applicability(np.concatenate(unseen), graphs.graph_ptr)
 
 
 def seen_shares(described: Sequence[tuple[Occurrences, Values]], n_nodes: int) -> Values:
