@@ -63,7 +63,8 @@ def test_every_solver_adds_up(molecules, solver):
     decisions, chances = model.decision_function(test), model.predict_proba(test)
     assert np.allclose(model.explain(test).decisions, decisions, atol=1e-9, rtol=0)
     assert np.allclose(chances.sum(axis=1), 1)
-    assert (np.diff(chances[np.argsort(decisions), 1]) >= 0).all()
+    if solver != "gp":  # whose chances also depend on the variance of each graph
+        assert (np.diff(chances[np.argsort(decisions), 1]) >= 0).all()
     assert np.array_equal(model.predict(test), decisions > 0)
     labels = np.where(
         np.arange(60)[:, None] % 7 == [2, 4], np.nan, np.column_stack([target > 0, target == 2])
