@@ -129,8 +129,8 @@ class ForeignGraphsWarning(UserWarning):
     """Warning that graphs to predict are unlike the training graphs.
 
     Issued by all methods of :class:`PropagationClassifier` and :class:`PropagationRegressor` that predict or
-    explain, if at least one graph in ten has node labels that no training graph has, such as labels of another reader;
-    without labels, if at least one node in twenty has a degree that no training graph has.
+    explain, if at least one graph in ten has node labels that no training graph has, such as labels of
+    another reader; without labels, if at least one node in twenty has a degree that no training graph has.
 
     See Also
     --------
