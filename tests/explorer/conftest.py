@@ -8,6 +8,7 @@ import re
 import shutil
 import time
 from base64 import b64decode
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -65,12 +66,8 @@ class Browser:
 
     def wait_until_ready(self):
         """Wait until the page has its model."""
-        for _ in range(600):
-            state = self.run("return document.body.dataset.ready")
-            if state:
-                break
-            time.sleep(0.05)
-        assert state == "true", self.text("#ex-busy")
+        self.wait_for("return document.body.dataset.ready")
+        assert self.run("return document.body.dataset.ready") == "true", self.text("#ex-busy")
 
     def run(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
@@ -87,6 +84,35 @@ class Browser:
     def click(self, selector):
         self.run("arguments[0].scrollIntoView({block: 'center'})", self.find(selector))
         self.find(selector).click()
+
+    def wait_for(self, script):
+        """Wait until a script of the page returns true."""
+        for _ in range(600):
+            if self.run(script):
+                return
+            time.sleep(0.05)
+        raise AssertionError(script)
+
+    def flips(self):
+        """Search for the smallest changes that flip the class, and return their texts."""
+        self.click("#ex-search-flips")
+        self.wait_for("return document.querySelector('#ex-flip-text').textContent.includes('edits tried')")
+        return [item.text for item in self.all("#ex-flip-list b")]
+
+    def theme(self, name):
+        """Show the page in light or dark."""
+        self.run("document.documentElement.dataset.theme = arguments[0]", name)
+        self.run("document.dispatchEvent(new CustomEvent('pk-theme'))")
+
+    @contextmanager
+    def screen(self, width, height):
+        """A screen of another size; a narrow one is that of a phone."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 400}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        try:
+            yield
+        finally:
+            self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
     def complaints(self):
         """What the console holds, and requests for anything but the page itself."""

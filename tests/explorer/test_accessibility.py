@@ -54,8 +54,7 @@ def path(tmp_path_factory):
 @pytest.mark.parametrize("tab", TABS)
 def test_controls_have_names_and_texts_contrast(browser, path, tab, theme):
     browser.open(path)
-    browser.run("document.documentElement.dataset.theme = arguments[0]", theme)
-    browser.run("document.dispatchEvent(new CustomEvent('pk-theme'))")
+    browser.theme(theme)
     browser.click(f"#ex-tab-{tab}")
     assert browser.run(NAMELESS) == []
     assert browser.run(PALE) == []
@@ -87,12 +86,9 @@ def test_keys_reach_the_map_the_tabs_and_the_atoms(browser, path):
 
 
 def test_a_narrow_window_does_not_scroll_sideways(browser, path):
-    browser.driver.set_window_size(500, 800)
-    try:
+    with browser.screen(500, 800):
         browser.open(path)
         assert browser.run("return document.documentElement.scrollWidth <= innerWidth + 1")
-    finally:
-        browser.driver.set_window_size(1280, 900)
 
 
 # other pages: nodes of one graph, reports
@@ -147,8 +143,7 @@ def test_other_pages_can_be_used_by_everyone(browser, folder, kind):
     if browser.all("#ex-map"):
         browser.wait_until_ready()
     for theme in ("light", "dark"):
-        browser.run("document.documentElement.dataset.theme = arguments[0]", theme)
-        browser.run("document.dispatchEvent(new CustomEvent('pk-theme'))")
+        browser.theme(theme)
         assert browser.run(NAMELESS) == []
         assert browser.run(PALE) == []
     assert browser.run(DOUBLED) == []
@@ -156,11 +151,8 @@ def test_other_pages_can_be_used_by_everyone(browser, folder, kind):
     assert browser.run("return document.documentElement.lang") == "en"
     assert browser.run("return document.title")
     assert browser.run("return performance.getEntriesByType('resource').map((e) => e.name)") == []
-    browser.driver.set_window_size(500, 800)
-    try:
+    with browser.screen(500, 800):
         assert browser.run("return document.documentElement.scrollWidth <= innerWidth + 1")
-    finally:
-        browser.driver.set_window_size(1280, 900)
     assert browser.complaints() == []
 
 

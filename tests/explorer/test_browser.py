@@ -155,11 +155,7 @@ def test_an_edit_moves_the_decision_and_is_undone(page):
 def test_smallest_changes_flip_the_class(page, exploration, molecules):
     page.run("propkernels.select(4)")
     before = page.text("#ex-verdict b")
-    page.click("#ex-search-flips")
-    for _ in range(400):
-        if "edits tried" in page.text("#ex-flip-text"):
-            break
-    assert page.all("#ex-flip-list li")
+    assert page.flips()
     page.click("#ex-flip-list li button")
     assert page.text("#ex-verdict b") != before
 
@@ -174,15 +170,9 @@ def test_edges_are_edited_only_if_the_model_reads_them(browser, molecules, tmp_p
     page = pk.explore(molecules.graphs[:20], molecules.target[:20], model)
     browser.open(page.save(tmp_path / "page.html"))
     browser.run("propkernels.app.view.open(3)")
-    browser.click("#ex-search-flips")
-    for _ in range(600):
-        if "edits tried" in browser.text("#ex-flip-text"):
-            break
-        time.sleep(0.05)
+    texts = browser.flips()
     assert ("edits of edges are left out" in browser.text("#ex-flip-text")) == (t_max == 0)
-    for item in browser.all("#ex-flip-list b") if t_max == 0 else ():
-        assert "join" not in item.text
-        assert "cut" not in item.text
+    assert t_max or not any("join" in text or "cut" in text for text in texts)
     assert browser.complaints() == []
 
 
@@ -525,11 +515,7 @@ def test_too_many_bonds_are_marked(browser, chemistry):
 def test_flips_of_molecules_are_molecules(browser, chemistry):
     browser.open(chemistry[1])
     browser.run("propkernels.select(5)")
-    browser.click("#ex-search-flips")
-    for _ in range(200):
-        if "edits tried" in browser.text("#ex-flip-text"):
-            break
-    texts = [item.text for item in browser.all("#ex-flip-list b")]
+    texts = browser.flips()
     assert texts
     assert len(set(texts)) == len(texts)
     assert not any("C → S" in text or "C → O" in text for text in texts)  # atoms of aromatic rings
@@ -551,9 +537,7 @@ def test_pixels_of_images_are_only_relabeled(browser, tmp_path):
     widths = browser.run(areas)
     assert len(widths) > 64, "marks of contributions lie on the pixels"
     assert sorted(widths)[-64] > 1.2 * sorted(widths)[-65], "marks leave the pixels visible"
-    browser.run("document.querySelector('#ex-search-flips').click()")
-    wait_for(browser, "return document.querySelector('#ex-flip-text').textContent.includes('tried')")
-    texts = [item.text for item in browser.all("#ex-flip-list b")]
+    texts = browser.flips()
     assert all("→" in text for text in texts)
     assert not any("join" in text or "add" in text for text in texts)
     assert browser.complaints() == []
@@ -644,29 +628,17 @@ return box.top >= 0 && box.bottom <= innerHeight
 
 def test_what_changes_the_picture_brings_it_into_view(page):
     page.run("propkernels.select(6)")  # which two edits flip
-    page.click("#ex-search-flips")
-    wait_for(page, "return document.querySelector('#ex-flip-text').textContent.includes('tried')")
+    assert page.flips()
     for selector in (".ex-neighbor button", "#ex-flip-list button"):
         page.run("document.querySelector(arguments[0]).scrollIntoView({block: 'end'})", selector)
         page.run("document.querySelector(arguments[0]).click()", selector)
-        wait_for(page, PICTURE_IS_SEEN)
-
-
-def wait_for(page, script):
-    """Wait until a script of the page returns true."""
-    for _ in range(200):
-        if page.run(script):
-            return
-        time.sleep(0.05)
-    raise AssertionError(script)
+        page.wait_for(PICTURE_IS_SEEN)
 
 
 def test_a_tap_on_a_phone_leads_to_the_graph(browser, path):
     driver = browser.driver
-    screen = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
     driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
-    try:
+    with browser.screen(390, 844):
         browser.open(path)
         assert (
             browser.run("return getComputedStyle(document.getElementById('ex-map')).touchAction") == "pan-y"
@@ -680,11 +652,9 @@ def test_a_tap_on_a_phone_leads_to_the_graph(browser, path):
         )
         for kind, points in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
             driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-        wait_for(browser, "return document.getElementById('ex-tabs').getBoundingClientRect().top < 2")
+        browser.wait_for("return document.getElementById('ex-tabs').getBoundingClientRect().top < 2")
         assert browser.run("return propkernels.app.selected") == wanted
-    finally:
-        driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
-        driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
 
 
 def test_map_table_and_graph_are_saved(page):
@@ -694,7 +664,7 @@ def test_map_table_and_graph_are_saved(page):
         "propkernels.setFilter([3, 5], 'two')"
     )
     page.run("for (const id of ['ex-png', 'ex-csv', 'ex-svg']) document.getElementById(id).click()")
-    wait_for(page, "return saved.length === 3")
+    page.wait_for("return saved.length === 3")
     found = page.driver.execute_async_script(
         "const done = arguments[0];"
         "const read = async (blob) => [blob.name.split('.').at(-1), (await blob.text()).slice(0, 300)];"
@@ -712,10 +682,10 @@ def test_map_table_and_graph_are_saved(page):
 
 def test_errors_and_selections_have_small_pictures(page):
     page.run("propkernels.setFilter([3, 5], 'two')")
-    wait_for(page, "return document.querySelectorAll('#ex-panel-selection .ex-frame svg').length === 2")
+    page.wait_for("return document.querySelectorAll('#ex-panel-selection .ex-frame svg').length === 2")
     page.click("#ex-tab-errors")
     if page.all("#ex-panel-errors .ex-frame"):
-        wait_for(page, "return document.querySelectorAll('#ex-panel-errors .ex-frame svg').length > 0")
+        page.wait_for("return document.querySelectorAll('#ex-panel-errors .ex-frame svg').length > 0")
 
 
 def test_new_nodes_are_carbon_and_flips_reach_the_class_they_name(browser, chemistry):
@@ -723,8 +693,7 @@ def test_new_nodes_are_carbon_and_flips_reach_the_class_they_name(browser, chemi
     menu = "const menu = document.querySelector('#ex-label'); return menu.options[menu.value].text"
     assert browser.run(menu) == "C"
     browser.run("propkernels.select(5)")
-    browser.click("#ex-search-flips")
-    wait_for(browser, "return document.querySelector('#ex-flip-text').textContent.includes('tried')")
+    assert browser.flips()
     listed = browser.find("#ex-flip-list button").text.split("→")[-1].split()[0].rstrip(",")
     browser.run("document.querySelector('#ex-flip-list button').click()")
     assert browser.text("#ex-verdict .ex-chip b") == listed
@@ -817,8 +786,7 @@ def test_nothing_is_cut_and_every_message_has_its_time(browser, families):
     browser.open(families[1])
     assert browser.run("return document.querySelector('.ex-left .ex-bar').offsetHeight") < 52
     assert browser.run(fits, "#ex-legend")
-    dark = "document.documentElement.dataset.theme = 'dark';"
-    browser.run(f"{dark} document.dispatchEvent(new CustomEvent('pk-theme'))")
+    browser.theme("dark")
     assert "strongest: contribution" in browser.text("#ex-scale")
     ramp, ground = browser.run(
         "const color = (e, name) => getComputedStyle(document.querySelector(e))[name];"
@@ -838,13 +806,10 @@ def test_nothing_is_cut_and_every_message_has_its_time(browser, families):
     assert "No molecule is called" in browser.text("#ex-busy")
     browser.click("#ex-tab-about")
     assert browser.text("#ex-busy") == ""
-    driver = browser.driver
-    screen = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-    try:
+    with browser.screen(390, 844):
         browser.open(families[1])
         browser.find("#ex-search").send_keys("aspirin\n")
-        wait_for(browser, "return document.getElementById('ex-tabs').getBoundingClientRect().top < 2")
+        browser.wait_for("return document.getElementById('ex-tabs').getBoundingClientRect().top < 2")
         assert browser.text("#ex-name") == "aspirin"
         assert browser.run("return document.documentElement.scrollWidth <= innerWidth + 1")
         assert browser.run(fits, "#ex-tabs")
@@ -852,6 +817,4 @@ def test_nothing_is_cut_and_every_message_has_its_time(browser, families):
             browser.click(f"#ex-tab-{tab}")
             boxes = f"[...document.querySelectorAll('#ex-panel-{tab} .pk-scroll')]"
             assert set(browser.run(f"return {boxes}.map((e) => e.scrollWidth - e.clientWidth)")) == {0}, tab
-    finally:
-        driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert browser.complaints() == []
