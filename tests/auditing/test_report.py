@@ -11,7 +11,7 @@ import pytest
 import propkernels as pk
 from propkernels.auditing.learning import Score
 from propkernels.auditing.rendering import outline
-from propkernels.auditing.report import as_score, listed, many, many_have, percent, sentences_of, with_error
+from propkernels.auditing.report import sentences_of
 from tests.html import Elements
 
 
@@ -105,32 +105,6 @@ def test_files(report, tmp_path):
 def test_repr_and_str(report):
     assert repr(report) == "Audit(graphs: 61 graphs, 2 with a duplicate)"
     assert str(report).startswith("Audit of graphs\n- 61 molecules with ")
-
-
-@pytest.mark.parametrize(
-    ("said", "text"),
-    [
-        (many(1, "node"), "1 node"),
-        (many(1200, "class"), "1,200 classes"),
-        (many_have(1, "graph"), "1 graph has"),
-        (many_have(2, "graph"), "2 graphs have"),
-        (listed((4,)), "4"),
-        (listed((4, 5, 6)), "4, 5 and 6"),
-        (as_score(0.25, "R^2"), "an R^2 of 0.250"),
-        (with_error(Score("", 0.25, 0.011), "accuracy"), "25.0 ± 1.1 %"),
-        (with_error(Score("", 0.25, 0.011), "R^2"), "an R^2 of 0.250 ± 0.011"),
-    ],
-)
-def test_numbers_nouns_and_units_agree(said, text):
-    assert said == text
-
-
-@pytest.mark.parametrize(
-    ("share", "text"),
-    [(0.0, "0 %"), (1.0, "100 %"), (0.00001, "0.1 %"), (0.99999, "99.9 %"), (0.5, "50.0 %")],
-)
-def test_shares_are_never_rounded_to_none_or_all(share, text):
-    assert percent(share) == text
 
 
 def texts(report, topic):

@@ -37,14 +37,6 @@ def test_a_closed_standard_output_is_said():
     assert done.stderr == "propkernels: standard output is closed, so results cannot be printed\n"
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [(0.0004, "0 ms"), (0.25, "250 ms"), (0.9999, "1.0 s"), (59.97, "1 min 0 s"), (3725, "62 min 5 s")],
-)
-def test_seconds(value, expected):
-    assert console.seconds(value) == expected
-
-
 def test_words_are_printed_as_they_are(capsys):
     text = "[bold]-" + "x" * 300
     console.print_text(text)
@@ -135,12 +127,6 @@ def test_description_leaves_defaults_out():
 
 
 # datasets command
-
-
-def test_datasets_prints_the_catalogue(run):
-    shown = run("datasets").stdout
-    assert shown.startswith(str(pk.datasets.list_datasets()))
-    assert max(map(len, str(pk.datasets.list_datasets()).splitlines())) <= 80
 
 
 def test_formats_for_programs(run):

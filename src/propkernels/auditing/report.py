@@ -411,7 +411,13 @@ def many(number: int, noun: str) -> str:
 
 
 def many_have(number: int, noun: str) -> str:
-    """Say "1 graph has", "2 graphs have"."""
+    """Say "1 graph has", "2 graphs have".
+
+    Examples
+    --------
+    >>> many_have(1, "graph"), many_have(2, "graph")
+    ('1 graph has', '2 graphs have')
+    """
     return f"{many(number, noun)} {have(number)}"
 
 
@@ -425,8 +431,8 @@ def percent(share: float) -> str:
 
     Examples
     --------
-    >>> percent(0.8567), percent(1.0), percent(0.99999)
-    ('85.7 %', '100 %', '99.9 %')
+    >>> [percent(share) for share in (0.0, 0.00001, 0.5, 0.99999, 1.0)]
+    ['0 %', '0.1 %', '50.0 %', '99.9 %', '100 %']
     """
     if share in (0.0, 1.0):
         return f"{100 * share:.0f} %"
@@ -447,7 +453,13 @@ def as_score(value: float, metric: str) -> str:
 
 
 def with_error(score: Score, metric: str) -> str:
-    """Return a score with its standard error."""
+    """Return a score with its standard error.
+
+    Examples
+    --------
+    >>> with_error(Score("", 0.25, 0.011), "accuracy"), with_error(Score("", 0.25, 0.011), "R^2")
+    ('25.0 ± 1.1 %', 'an R^2 of 0.250 ± 0.011')
+    """
     if metric == "accuracy":
         return f"{100 * score.mean:.1f} ± {100 * score.error:.1f} %"
     return f"an R^2 of {score.mean:.3f} ± {score.error:.3f}"
@@ -458,8 +470,8 @@ def listed(graphs: Sequence[object]) -> str:
 
     Examples
     --------
-    >>> listed((1,)), listed((1, 2, 3))
-    ('1', '1, 2 and 3')
+    >>> listed((4,)), listed((4, 5, 6))
+    ('4', '4, 5 and 6')
     """
     texts = [str(graph) for graph in graphs]
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

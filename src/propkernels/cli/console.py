@@ -233,8 +233,8 @@ def seconds(value: float) -> str:
 
     Examples
     --------
-    >>> seconds(0.0123), seconds(2.345), seconds(75)
-    ('12 ms', '2.3 s', '1 min 15 s')
+    >>> [seconds(value) for value in (0.0004, 0.25, 0.9999, 59.97, 3725)]
+    ['0 ms', '250 ms', '1.0 s', '1 min 0 s', '62 min 5 s']
     """
     if value < 0.9995:
         return f"{1000 * value:.0f} ms"

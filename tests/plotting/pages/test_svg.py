@@ -11,12 +11,6 @@ EVIL = "<script>&\"'"
 PAIR = "{} ± {}".format
 
 
-def test_ticks_are_round():
-    assert svg.nice_ticks(0, 1) == [0.0, 0.25, 0.5, 0.75, 1.0]
-    assert svg.nice_ticks(3, 3) == [3]
-    assert svg.short(1500.0) == "1500"
-
-
 def test_scales_map_limits_to_pixels():
     scale = svg.Scale(2.0, 4.0, 100, 0)
     assert [scale(value) for value in (2.0, 3.0, 4.0)] == [100, 50, 0]

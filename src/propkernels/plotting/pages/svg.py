@@ -119,8 +119,8 @@ def nice_ticks(low: float, high: float, about: int = 4) -> list[float]:
 
     Examples
     --------
-    >>> nice_ticks(0, 87), nice_ticks(0.42, 0.9)
-    ([0.0, 25.0, 50.0, 75.0], [0.6, 0.8])
+    >>> nice_ticks(0, 87), nice_ticks(0.42, 0.9), nice_ticks(3, 3)
+    ([0.0, 25.0, 50.0, 75.0], [0.6, 0.8], [3])
     """
     if not high > low:
         return [low]
