@@ -201,8 +201,6 @@ class LabelCounts:
         their nodes or edges; at most 30 texts are listed.
     missing : int
         Number of nodes or edges with an unobserved label.
-    only_once : int
-        Number of labels of a single node or edge.
     """
 
     values: tuple[str, ...]
@@ -211,7 +209,6 @@ class LabelCounts:
     n_texts: int
     total: int
     missing: int
-    only_once: int
 
     @classmethod
     def of(cls, column: object, names: dict[Any, str], halved: bool = False) -> LabelCounts | None:
@@ -236,7 +233,6 @@ class LabelCounts:
             len(order),
             int(counts.sum()),
             (missing + 1) // 2 if halved else missing,
-            int(np.count_nonzero(counts == 1)),
         )
 
 
@@ -288,10 +284,9 @@ class Statistics:
     Attributes
     ----------
     n_graphs, n_nodes, n_edges : int
-    directed_graphs, weighted : int, bool
     nodes, edges, degrees, components : Spread or None
         Nodes, edges and components of a graph, and neighbors of a node.
-    empty_graphs, disconnected_graphs, isolated_nodes, loops : int
+    empty_graphs, disconnected_graphs, isolated_nodes : int
     node_labels, edge_labels : LabelCounts or None
     node_attributes, edge_attributes : tuple of AttributeRange
     target : TargetCounts or None
@@ -302,8 +297,6 @@ class Statistics:
     n_graphs: int
     n_nodes: int
     n_edges: int
-    directed_graphs: int
-    weighted: bool
     nodes: Spread | None
     edges: Spread | None
     degrees: Spread | None
@@ -311,7 +304,6 @@ class Statistics:
     empty_graphs: int
     disconnected_graphs: int
     isolated_nodes: int
-    loops: int
     node_labels: LabelCounts | None
     edge_labels: LabelCounts | None
     node_attributes: tuple[AttributeRange, ...]
@@ -332,13 +324,10 @@ def statistics_of(graphs: GraphDatabase, target: Target | None, label_names: Lab
         components = np.bincount(owner, minlength=len(graphs))
     touched = np.zeros(graphs.n_nodes, dtype=bool)
     touched[graphs.adjacency.indices] = True
-    directed = graphs.directed_graphs
     return Statistics(
         n_graphs=len(graphs),
         n_nodes=graphs.n_nodes,
         n_edges=int(edges.sum()),
-        directed_graphs=int(directed.sum()),
-        weighted=not graphs.is_unweighted,
         nodes=Spread.of(graphs.graph_sizes),
         edges=Spread.of(edges),
         degrees=Spread.of(neighbors),
@@ -346,10 +335,9 @@ def statistics_of(graphs: GraphDatabase, target: Target | None, label_names: Lab
         empty_graphs=int(np.count_nonzero(graphs.graph_sizes == 0)),
         disconnected_graphs=int(np.count_nonzero(components > 1)),
         isolated_nodes=int(np.count_nonzero((neighbors == 0) & ~touched)),
-        loops=int(np.count_nonzero(graphs.adjacency.diagonal())),
         node_labels=LabelCounts.of(graphs.label_column, dict(label_names or graphs.names.labels)),
         edge_labels=LabelCounts.of(
-            graphs.edge_label_column, dict(graphs.names.edge_labels), not directed.any()
+            graphs.edge_label_column, dict(graphs.names.edge_labels), not graphs.directed_graphs.any()
         ),
         node_attributes=_ranges(graphs.node_attributes, None),
         edge_attributes=_ranges(graphs.edge_attributes, graphs.edge_attribute_names),
