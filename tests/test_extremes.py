@@ -222,12 +222,8 @@ def test_what_is_large_but_not_too_large_is_welcome():
 
 
 @pytest.mark.parametrize("name", sorted(discover()))
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_grids_are_taken_or_refused_in_one_sentence(name, n_jobs):
-    estimator = make(discover()[name])
-    if "n_jobs" in estimator.get_params():
-        estimator.set_params(n_jobs=n_jobs)
-    said = ""
+def test_grids_are_taken_or_refused_in_one_sentence(name):
+    estimator, said = make(discover()[name]), ""
     try:
         estimator.fit_transform(GRIDS)
     except (TypeError, ValueError) as error:
@@ -248,9 +244,8 @@ FOREIGN += [[(PATH, [[1], [2], [3]])]]
 
 
 @pytest.mark.parametrize("position", range(len(FOREIGN)))
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_foreign_objects_are_refused_in_one_sentence(position, n_jobs):
-    refused(".", lambda: kernel(n_jobs=n_jobs).fit(FOREIGN[position]), (TypeError, ValueError))
+def test_foreign_objects_are_refused_in_one_sentence(position):
+    refused(".", lambda: kernel().fit(FOREIGN[position]), (TypeError, ValueError))
 
 
 @pytest.mark.parametrize("value", [Rude(), [], "many", 1 + 2j, object(), np.zeros(3), None, float("nan")])
@@ -285,20 +280,6 @@ def molecules():
     )
 
 
-@pytest.mark.parametrize("metric", ["tv", "hellinger"])
-def test_labels_unseen_in_fit_change_no_other_row_and_give_what_fitting_on_all_gives(metric):
-    train, new = molecules()[:3], molecules()[3:]
-    stranger = one(4, cycle_edges(4), ["Xe", "C", ("any", 1), "Xe"])
-    fitted = kernel(metric=metric).fit(train)
-    computed = fitted.transform(pk.GraphDatabase.concat([stranger, new]))
-    assert np.array_equal(computed[1:], fitted.transform(new))
-    assert (computed[0] > 0).any()  # its carbon is still known
-    for normalize in (False, True):
-        together = kernel(normalize=normalize).fit_transform(pk.GraphDatabase.concat([train, stranger]))
-        alone = kernel(normalize=normalize).fit(train).transform(stranger)
-        assert np.allclose(alone, together[3:, :3], rtol=1e-12)
-
-
 def test_set_params_after_fit_takes_effect_at_the_next_fit():
     changes = {"t_max": 2, "metric": "hellinger", "bin_width": 0.5, "n_hashes": 2, "normalize": True}
     changes |= {"base_kernel": "tanimoto", "labels": "degree", "propagation": Diffusion(laziness=0.5)}
@@ -323,9 +304,3 @@ def test_numpy_integers_are_integers(integer):
     assert np.array_equal(same.fit_transform(molecules()), reference)
     features = pk.PropagationFeatures(n_features=integer(8), random_state=integer(1))
     assert features.fit_transform(molecules()).shape == (6, 8)
-
-
-def test_a_labelled_node_without_edges_is_counted():
-    graphs = [one(3, [(0, 1)], ["C", "C", "O"]), one(1, [], ["O"]), one(2, [], ["O", "O"])]
-    computed = kernel(t_max=2).fit_transform(pk.GraphDatabase.concat(graphs))
-    assert np.array_equal(computed, 3 * np.array([[5, 1, 2], [1, 1, 2], [2, 2, 4]]))
