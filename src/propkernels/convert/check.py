@@ -184,12 +184,14 @@ def _by_kind(graphs: Iterable[Any]) -> Iterator[tuple[int, GraphDatabase]]:
     """
     first = 0
     for kind, run in groupby(graphs, _kind_of):
-        several = list(run)
         if kind is None:
-            yield from ((first + i, _one_graph(graph, first + i)) for i, graph in enumerate(several))
+            for graph in run:  # which may be endless
+                yield first, _one_graph(graph, first)
+                first += 1
         else:
+            several = list(run)
             yield first, ADAPTERS[kind][1](several, Faults("raise", len(several), first=first))
-        first += len(several)
+            first += len(several)
 
 
 def _kind_of(graph: Any) -> str | None:
