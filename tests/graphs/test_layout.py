@@ -79,30 +79,6 @@ def test_coordinates_in_space_are_seen_from_where_they_spread_most():
     assert np.abs(np.corrcoef(points[:, 1], space[:, 1])[0, 1]) > 0.99
 
 
-def ladder(n_rings):
-    """Rings of six in a row, each with a tail: drawn without crossings by several starts."""
-    edges, last = [], 0
-    for ring in range(n_rings):
-        first = 8 * ring
-        edges += [(first + k, first + (k + 1) % 6) for k in range(6)]
-        edges += [(first + 3, first + 6), (first + 6, first + 7)]
-        edges += [(last, first)] if ring else []
-        last = first + 2
-    i, j = np.array(edges).T
-    n = 8 * n_rings
-    matrix = np.zeros((n, n))
-    matrix[i, j] = matrix[j, i] = 1
-    return pk.check_graphs([matrix])[0], np.array(edges)
-
-
-@pytest.mark.parametrize("n_rings", [1, 3, 5])
-def test_planar_graphs_are_drawn_without_crossings_and_overlaps(n_rings):
-    graph, edges = ladder(n_rings)
-    points = node_positions(graph)
-    unit = np.median(np.linalg.norm(points[edges[:, 0]] - points[edges[:, 1]], axis=1))
-    assert n_faults(points / unit, edges) == 0
-
-
 def test_crossings_are_undone_by_other_starts_and_nodes_never_overlap():
     rings = ["1 7", "2 3", "2 7", "0 4", "0 6", "4 5", "4 7", "6 8", "6 9", "8 10", "9 11", "10 12", "11 12"]
     rings, petersen = networkx.parse_edgelist(rings, nodetype=int), networkx.petersen_graph()

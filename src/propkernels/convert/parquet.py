@@ -6,13 +6,14 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.arrays import check_declared, check_sizes, object_array
+from propkernels._utils.arrays import check_declared, check_sizes, object_array, offsets
 from propkernels._utils.cells import is_missing, typed_column
 from propkernels._utils.checks import reason_of, shown
 from propkernels._utils.optional import import_optional
@@ -222,21 +223,21 @@ def read_parquet(path: Any, *, rows: slice | None = None) -> tuple[GraphDatabase
     first, last, step = (rows or slice(None)).indices(file.metadata.num_rows)
     if step != 1:
         raise ValueError("rows must be a slice without a step")
-    with reading_parquet(path):
-        table = _rows_between(file, first, max(first, last), path)
-    return _decode(table, _notes(file, path), first)
+    groups, start = _groups_between(file, first, last)
+    check_values(file.metadata, groups, path)
+    table = file.schema_arrow.empty_table()
+    if groups:
+        with reading_parquet(path):  # with several threads, Arrow uses its own
+            table = file.read_row_groups(groups, use_threads=thread_count() > 1)
+    return _decode(table.slice(first - start, max(last - first, 0)), _notes(file, path), first)
 
 
 def iter_parquet(path: PathLike) -> Iterator[tuple[GraphDatabase, Array | None]]:
     """Yield graphs and target (or None) of each row group."""
-    file = open_parquet(path)
-    notes, first = _notes(file, path), 0
-    for group in range(file.num_row_groups):
-        check_values(file.metadata, [group], path)
-        with reading_parquet(path):
-            table = file.read_row_group(group)
-        yield _decode(table, notes, first)
-        first += table.num_rows
+    metadata = open_parquet(path).metadata
+    ends = offsets([metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]).tolist()
+    for first, last in pairwise(ends):
+        yield read_parquet(path, rows=slice(first, last))
 
 
 def iter_rows(
@@ -253,24 +254,30 @@ def iter_rows(
     """
     pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
     file = open_parquet(path)
-    notes, (groups, row) = _notes(file, path), _groups_between(file, first, last)
+    notes, (groups, begin) = _notes(file, path), _groups_between(file, first, last)
     for group in groups:  # one is in memory at a time
         check_values(file.metadata, [group], path)
-    batches = file.iter_batches(batch_size=rows_per_block, row_groups=groups, use_threads=False)
-    while True:
+    for row, batch in iter_batches(file, path, begin, (first, last), rows_per_block, row_groups=groups):
+        table = pa.Table.from_batches([batch])
+        target = table.column("y").combine_chunks() if "y" in table.column_names else None
+        graphs = _decode(table if target is None else table.drop_columns(["y"]), notes, row)[0]
+        yield graphs, target, row
+
+
+def iter_batches(
+    file: Any, path: Any, row: int, rows: tuple[int, int], n_rows: int, **options: Any
+) -> Iterator[tuple[int, Any]]:
+    """Yield the first row of a batch and the batch, for some rows of a file that is read from ``row`` on."""
+    batches = file.iter_batches(batch_size=n_rows, use_threads=False, **options)
+    while row < rows[1]:
         with reading_parquet(path):
             batch = next(batches, None)
         if batch is None:
             return
-        start, end = max(row, first), min(row + batch.num_rows, last)
+        start, end = max(row, rows[0]), min(row + batch.num_rows, rows[1])
         if start < end:
-            table = pa.Table.from_batches([batch.slice(start - row, end - start)])
-            target = table.column("y").combine_chunks() if "y" in table.column_names else None
-            graphs = _decode(table if target is None else table.drop_columns(["y"]), notes, start)[0]
-            yield graphs, target, start
+            yield start, batch.slice(start - row, end - start)
         row += batch.num_rows
-        if row >= last:
-            return
 
 
 def open_parquet(path: Any) -> Any:
@@ -351,15 +358,6 @@ def check_values(metadata: Any, groups: Iterable[int], path: Any) -> None:
             f"{path} has {n_bytes:,} bytes, and declares {n_values:,} values: too many to be read at once; "
             "write it in smaller row groups, and read some rows at a time"
         )
-
-
-def _rows_between(file: Any, first: int, last: int, path: Any) -> Any:
-    """Return rows first to last - 1 as a table; with several threads, Arrow uses its own."""
-    groups, start = _groups_between(file, first, last)
-    check_values(file.metadata, groups, path)
-    if not groups:
-        return file.schema_arrow.empty_table()
-    return file.read_row_groups(groups, use_threads=thread_count() > 1).slice(first - start, last - first)
 
 
 def _groups_between(file: Any, first: int, last: int) -> tuple[list[int], int]:

@@ -188,8 +188,10 @@ def _read(graph: Any, weight: str | None) -> tuple[Part, Table | None, Table | N
     x, edge_attr = _numbers(graph, "x", n_nodes), _numbers(graph, "edge_attr", len(source))
     weights = None if weight is None else _numbers(graph, weight, len(source))
     types, edge_types = _table(graph, "node_type", n_nodes), _table(graph, "edge_type", len(source))
-    flat_weights = None if weights is None else weights.reshape(-1)
-    return Part(n_nodes, source, target, flat_weights, None, x, None, edge_attr), types, edge_types
+    if weights is not None and weights.shape[1] != 1:
+        raise Fault(f"{weight} must have one number for each edge, got {weights.shape[1]}")
+    one_each = None if weights is None else weights[:, 0]
+    return Part(n_nodes, source, target, one_each, None, x, None, edge_attr), types, edge_types
 
 
 def _table(graph: Any, name: str, n_rows: int) -> Table | None:
@@ -199,6 +201,7 @@ def _table(graph: Any, name: str, n_rows: int) -> Table | None:
     table = table[:, None] if table is not None and table.ndim == 1 else table
     if table is None or not (n_rows or len(table)):
         return None
+    table = table.reshape(len(table), -1) if table.ndim > 2 and len(table) else table
     if table.ndim != 2 or len(table) != n_rows:
         raise Fault(f"{name} must have one row for each of {n_rows}, got the shape {table.shape}")
     return table

@@ -21,7 +21,7 @@ from propkernels._utils.checks import check_choice, reason_of
 from propkernels._utils.optional import import_optional
 from propkernels._utils.safe_files import open_regular
 from propkernels.convert.build import ERRORS
-from propkernels.convert.parquet import check_values, open_any_parquet, reading_parquet
+from propkernels.convert.parquet import check_values, iter_batches, open_any_parquet
 from propkernels.convert.rdkit import ALL, VIEWS
 
 SMILES_NAMES = ("smiles", "canonical_smiles", "mol", "structure")
@@ -87,18 +87,9 @@ def iter_parquet_cells(
     path: Path, names: Sequence[str], first: int, last: int, n_rows: int
 ) -> Iterator[tuple[int, list[list[str]]]]:
     """Yield the first row of a block, and the cells of its columns, for rows first to last - 1."""
-    file, row = open_any_parquet(path, names), 0
-    batches = file.iter_batches(batch_size=n_rows, columns=list(names), use_threads=False)
-    while row < last:
-        with reading_parquet(path):
-            batch = next(batches, None)
-        if batch is None:
-            return
-        start, end = max(row, first), min(row + batch.num_rows, last)
-        if start < end:
-            part = batch.slice(start - row, end - start)
-            yield start, [_cells_of(part.column(name)) for name in names]
-        row += batch.num_rows
+    file = open_any_parquet(path, names)
+    for row, batch in iter_batches(file, path, 0, (first, last), n_rows, columns=list(names)):
+        yield row, [_cells_of(batch.column(name)) for name in names]
 
 
 def _cells_of(column: Any) -> list[str]:
