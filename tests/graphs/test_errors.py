@@ -118,7 +118,7 @@ INVALID = [
     (lambda: PAIR.with_weights([1.0]), ValueError, "one number for each of 2 stored entries"),
     (lambda: PAIR.take([0], axis=1), ValueError, "a GraphDatabase has one axis, its graphs: use axis=0"),
     (lambda: Graph(GraphDatabase.concat([PAIR, PAIR])), ValueError, "a database with one graph, got 2"),
-    (lambda: Grid(pk.GridDatabase([SQUARE] * 2)), ValueError, "a database with one image, got 2"),
+    (lambda: Grid(pk.GridDatabase([SQUARE] * 2)), ValueError, "a Grid is made of a database with one graph"),
     (lambda: hash(PAIR), TypeError, "unhashable"),
     (concat(one(1), "graph"), TypeError, "item 1 is a str, not a GraphDatabase"),
     (concat(one(1), one(0), one(1, attributes=[1])), ValueError, "item 0 has no node attributes but item 2"),

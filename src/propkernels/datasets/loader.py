@@ -11,11 +11,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array
 
 from propkernels._utils.optional import import_optional
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.safe_files import atomic_write, open_regular, packaged_text
+from propkernels.convert.edges import from_edges
 from propkernels.datasets.dataset import (
     BUNDLED,
     CATALOGUE,
@@ -29,7 +29,7 @@ from propkernels.datasets.dataset import (
     refuse_foreign,
 )
 from propkernels.datasets.tu import read_files, read_tu
-from propkernels.graphs import GraphDatabase, GridDatabase
+from propkernels.graphs import GridDatabase
 
 BOND = re.compile(r"(\d+)([-=#:])(\d+)")
 BOND_NAMES = {"-": "single", "=": "double", "#": "triple", ":": "aromatic"}
@@ -65,25 +65,14 @@ def load_families() -> Dataset:
     text = packaged_text("datasets", "static", "families.csv")
     rows = list(csv.DictReader(text.splitlines()))
     families, target = np.unique([row["family"] for row in rows], return_inverse=True)
-    graphs = _graphs(rows)
+    bonds = [
+        [(int(a), int(b), BOND_NAMES[sign]) for a, sign, b in BOND.findall(row["bonds"])] for row in rows
+    ]
+    atoms = [dict(enumerate(row["atoms"].split())) for row in rows]
+    graphs = from_edges(bonds, node_labels=atoms, ids=[row["name"] for row in rows])
     graphs.sources = [row["smiles"] for row in rows]
     names, extras = tuple(families.tolist()), {"smiles": graphs.sources}
     return Dataset("FAMILIES", graphs, target.astype(np.int64), names, extras, FAMILIES)
-
-
-def _graphs(rows: list[dict[str, str]]) -> GraphDatabase:
-    """Return the graphs of the table: atoms "C C O", bonds "0-1 1-2"."""
-    atoms = [row["atoms"].split() for row in rows]
-    ptr = np.concatenate([[0], np.cumsum([len(symbols) for symbols in atoms])])
-    ends, kinds = [], []
-    for start, row in zip(ptr[:-1].tolist(), rows, strict=True):
-        for a, sign, b in BOND.findall(row["bonds"]):
-            ends += [(start + int(a), start + int(b)), (start + int(b), start + int(a))]
-            kinds += [BOND_NAMES[sign]] * 2
-    i, j = np.array(ends).T
-    adjacency = coo_array((np.ones(len(i)), (i, j)), shape=(int(ptr[-1]), int(ptr[-1])))
-    labels = [symbol for symbols in atoms for symbol in symbols]
-    return GraphDatabase(adjacency, ptr, labels, edge_labels=kinds, ids=[row["name"] for row in rows])
 
 
 def load_digits() -> Dataset:

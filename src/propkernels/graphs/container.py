@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, vstack
 
-from propkernels._utils.arrays import frozen, index_dtype, offsets, ranges
+from propkernels._utils.arrays import freeze, frozen, index_dtype, offsets, ranges
 from propkernels._utils.cells import id_array
 from propkernels._utils.locks import cached_property
 from propkernels._utils.typing import Array, LabelNames
@@ -78,6 +78,8 @@ class Container(ABC, Generic[One, Labels]):
     graph_ptr: NDArray[np.int64]
     _labels: Labels
     names: Names = Names()
+    node_attributes: Any
+    _stored: tuple[str, ...]  # attributes that hold the data
 
     @abstractmethod
     def _subset(self, positions: NDArray[np.int64]) -> Self:
@@ -173,6 +175,15 @@ class Container(ABC, Generic[One, Labels]):
         )
         return database
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle and copy the data without cached properties."""
+        return {name: getattr(self, name) for name in self._stored}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make the unpickled arrays read-only again."""
+        self.__dict__.update(state)
+        freeze(*(part for part in state.values() if isinstance(part, (np.ndarray, csr_array))))
+
     @property
     def iloc(self) -> Self:
         """The database itself, indexed by position (scikit-learn looks for this name)."""
@@ -181,7 +192,40 @@ class Container(ABC, Generic[One, Labels]):
     loc = iloc
 
 
-class Graph:
+Many = TypeVar("Many", bound=Container[Any, Any])
+
+
+class Single(Generic[Many]):
+    """A single graph or image: a database of one."""
+
+    def __init__(self, database: Many) -> None:
+        if len(database) != 1:
+            kind = type(self).__name__
+            raise ValueError(f"a {kind} is made of a database with one graph, got {len(database)}")
+        self.database = database
+
+    @property
+    def node_labels(self) -> Array | Any:
+        """One label per node (of an image: per counted pixel), or None."""
+        return self.database.node_labels
+
+    @property
+    def node_attributes(self) -> NDArray[np.float64] | Any:
+        """One row per node, or None."""
+        return self.database.node_attributes
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return self.database.n_nodes
+
+    def __eq__(self, other: object) -> bool:
+        return self.database == other.database if isinstance(other, type(self)) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Graph(Single["GraphDatabase"]):
     """A single graph, as returned by ``db[i]`` or by iterating over a GraphDatabase.
 
     Attributes
@@ -201,25 +245,10 @@ class Graph:
     True
     """
 
-    def __init__(self, database: GraphDatabase) -> None:
-        if len(database) != 1:
-            raise ValueError(f"a Graph is made of a database with one graph, got {len(database)}")
-        self.database = database
-
     @property
     def adjacency(self) -> csr_array:
         """Weighted adjacency matrix, (nodes, nodes)."""
         return self.database.adjacency
-
-    @property
-    def node_labels(self) -> Array | Any:
-        """One label per node, or None."""
-        return self.database.node_labels
-
-    @property
-    def node_attributes(self) -> NDArray[np.float64] | None:
-        """One row per node, or None."""
-        return self.database.node_attributes
 
     @property
     def attribute_matrix(self) -> NDArray[np.float64] | csr_array | None:
@@ -242,19 +271,9 @@ class Graph:
         return None if self.database.ids is None else self.database.ids[0]
 
     @property
-    def n_nodes(self) -> int:
-        """Number of nodes."""
-        return self.database.n_nodes
-
-    @property
     def n_edges(self) -> int:
         """Number of edges; an undirected edge counts once."""
         return self.database.n_edges
-
-    def __eq__(self, other: object) -> bool:
-        return self.database == other.database if isinstance(other, Graph) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"Graph({describe(self.database)})"

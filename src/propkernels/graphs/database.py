@@ -134,6 +134,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
     (2, Graph(3 nodes, 2 edges, 2 node labels))
     """
 
+    _stored = (*PARTS.values(), "names")
     adjacency: csr_array
     _attributes: NDArray[np.float64] | csr_array | None
     _edge_labels: LabelColumn | None
@@ -198,7 +199,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
     # properties of graphs and edges
 
     @property
-    def node_attributes(self) -> NDArray[np.float64] | None:
+    def node_attributes(self) -> NDArray[np.float64] | Any:  # or None
         """Attributes as a dense array of shape (N, D), or None.
 
         Sparse attributes are converted on first use; KernelTooLargeError if they do not fit into memory.
@@ -449,15 +450,6 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         )
 
     __hash__ = None  # type: ignore[assignment]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle and copy the data without cached properties."""
-        return {name: getattr(self, name) for name in (*PARTS.values(), "names")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Make the unpickled arrays read-only again."""
-        self.__dict__.update(state)
-        freeze(self.adjacency, self.graph_ptr, self._attributes, self.edge_attributes)
 
     # display
 

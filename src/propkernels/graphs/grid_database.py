@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from propkernels._utils.arrays import freeze, frozen, offsets
 from propkernels._utils.locks import cached_property
 from propkernels._utils.typing import Array, NeighborhoodLike, Rows
-from propkernels.graphs.container import Container, Graph, count, joined_rows, stretch
+from propkernels.graphs.container import Container, Graph, Single, count, joined_rows, stretch
 from propkernels.graphs.database import GraphDatabase, same_attributes
 from propkernels.graphs.label_distributions import LabelDistributions, Labeling, concat_labels
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
@@ -29,7 +29,7 @@ from propkernels.graphs.validation import (
 )
 
 
-class Grid:
+class Grid(Single["GridDatabase"]):
     """A single image, as returned by ``grids[i]`` or by iterating over a GridDatabase.
 
     Attributes
@@ -47,11 +47,6 @@ class Grid:
     >>> pk.GridDatabase([np.eye(3, dtype=int)])[0].shape
     (3, 3)
     """
-
-    def __init__(self, database: GridDatabase) -> None:
-        if len(database) != 1:
-            raise ValueError(f"a Grid is made of a database with one image, got {len(database)}")
-        self.database = database
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -80,26 +75,6 @@ class Grid:
         image = np.full(self.shape + values.shape[1:], blank, dtype=values.dtype)
         image[mask] = values
         return image
-
-    @property
-    def node_labels(self) -> Array:
-        """Labels of the counted pixels."""
-        return self.database.label_column.to_array()
-
-    @property
-    def node_attributes(self) -> Array | None:
-        """Attributes of the counted pixels, one row each; None without attributes."""
-        return self.database.node_attributes
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of counted pixels."""
-        return self.database.n_nodes
-
-    def __eq__(self, other: object) -> bool:
-        return self.database == other.database if isinstance(other, Grid) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"Grid({_sizes(self.database).removeprefix(' of ')}, {_describe(self.database)})"
@@ -169,6 +144,7 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
     (2, 2)
     """
 
+    _stored = ("shapes", "graph_ptr", "inside", "_labels", "names", "node_attributes")
     shapes: NDArray[np.int64]
     graph_ptr: NDArray[np.int64]
     inside: NDArray[np.bool_] | None
@@ -348,16 +324,6 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
         )
 
     __hash__ = None  # type: ignore[assignment]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle and copy the data without cached properties."""
-        stored = ("shapes", "graph_ptr", "inside", "_labels", "names", "node_attributes")
-        return {name: getattr(self, name) for name in stored}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Make the unpickled arrays read-only again."""
-        self.__dict__.update(state)
-        freeze(self.shapes, self.graph_ptr, self.inside, self.node_attributes)
 
     # display
 
