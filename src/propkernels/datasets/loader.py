@@ -15,7 +15,7 @@ import numpy as np
 from propkernels._utils.optional import import_optional
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.safe_files import atomic_write, open_regular, packaged_text
-from propkernels.convert.edges import from_edges
+from propkernels.convert.edges import NodeLabels, from_edges
 from propkernels.datasets.dataset import (
     BUNDLED,
     CATALOGUE,
@@ -68,7 +68,7 @@ def load_families() -> Dataset:
     bonds = [
         [(int(a), int(b), BOND_NAMES[sign]) for a, sign, b in BOND.findall(row["bonds"])] for row in rows
     ]
-    atoms = [dict(enumerate(row["atoms"].split())) for row in rows]
+    atoms: list[NodeLabels] = [dict(enumerate(row["atoms"].split())) for row in rows]
     graphs = from_edges(bonds, node_labels=atoms, ids=[row["name"] for row in rows])
     graphs.sources = [row["smiles"] for row in rows]
     names, extras = tuple(families.tolist()), {"smiles": graphs.sources}
