@@ -26,6 +26,7 @@ from propkernels.cli.console import (
     print_table,
     print_text,
     spinner,
+    warnings_as_lines,
 )
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def explain(
             print_records(changes.records(), output_format)
         return
     chosen = data.graphs[[at]]
-    with spinner("Explaining"):
+    with warnings_as_lines(), spinner("Explaining"):
         prediction = fitted.predict(chosen)[0]
         explanation = explained(fitted, chosen, prediction, spoken_for)
         named = name_of_class(fitted, prediction)
@@ -127,7 +128,7 @@ def find_flips(model: Any, data: Dataset, graph: int, top: int, wanted: str | No
             target = float(wanted)
         except ValueError:
             raise ValueError(f"--class must be a number for this model, got {wanted!r}") from None
-    with spinner("Searching"):
+    with warnings_as_lines(), spinner("Searching"):
         return model.counterfactuals(
             data.graphs[graph],
             2,
