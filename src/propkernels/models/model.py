@@ -42,7 +42,7 @@ from propkernels.models.targets import has_columns, known_targets
 from propkernels.novelty.applicability import (
     Applicability,
     applicability_of,
-    label_keys_of,
+    known_labels,
     source_of,
     warn_if_foreign,
 )
@@ -172,8 +172,7 @@ class PropagationModel(ModelParameters, GraphInput, BaseEstimator, ABC):
             _, learned, problem, imputer, solver = min(tried, key=lambda each: each[0])
             self._keep_target(target, learned, problem, getattr(X, "names", Names()))
         self.imputer_, self.solver_ = imputer, solver
-        keys = label_keys_of(problem.graphs, source_of(learned.rule))
-        self.known_labels_ = None if keys is None else np.unique(keys)
+        self.known_labels_ = known_labels(problem.graphs, source_of(learned.rule))
         return self
 
     def _imputers(self, graphs: GraphDatabase) -> list[LabelImputer | None]:

@@ -170,11 +170,18 @@ def source_of(rule: Rule) -> str | None:
     return next((source for one in plain if (source := getattr(one, "source", None)) is not None), None)
 
 
-def label_keys_of(graphs: Any, source: str | None) -> NDArray[np.uint64] | None:
-    """Return a key of each node's label, of several entries that begin with a text: of it and their number.
+def known_labels(graphs: Any, source: str | None) -> NDArray[np.uint64] | None:
+    """Return the keys of the labels, or degrees, of training graphs; None: there are none."""
+    found = _labels(graphs, source)
+    return None if found is None else np.unique(found[0][np.unique(found[1])])
 
-    The first entry is the symbol of an atom; the others may be as rare as neighborhoods. Labels of readers
-    that give other entries have other keys. None: there are no labels.
+
+def _labels(graphs: Any, source: str | None) -> tuple[NDArray[np.uint64], NDArray[np.int32]] | None:
+    """Return keys of labels, and the number of each node's label; None: there are no labels.
+
+    The key of a label of several entries that begin with a text is that of this text and of their number. The
+    first entry is the symbol of an atom; the others may be as rare as neighborhoods. Labels of readers that
+    give other entries have other keys.
     """
     is_known = source is not None and isinstance(graphs, GraphDatabase)
     column = label_column(graphs, source) if is_known else None
@@ -184,30 +191,31 @@ def label_keys_of(graphs: Any, source: str | None) -> NDArray[np.uint64] | None:
         (value[0], len(value)) if isinstance(value, tuple) and value and isinstance(value[0], str) else value
         for value in column.values
     ]
-    return label_keys((*names, UNKNOWN))[column.ids]
+    return label_keys((*names, UNKNOWN)), column.ids
 
 
 def warn_if_foreign(known: NDArray[np.uint64], source: str | None, graphs: Any, stacklevel: int) -> None:
     """Warn, in one sentence, if many graphs have nodes whose label, or degree, no training graph has."""
-    keys = label_keys_of(graphs, source)
-    if keys is None:
+    found = _labels(graphs, source)
+    if found is None:
         return
-    is_label = source == "node"
-    unknown = np.asarray(~np.isin(keys, known) & (graphs.label_column.observed if is_label else True))
+    is_label, (keys, ids) = source == "node", found
+    unknown = ~np.isin(keys, known)[ids] & (ids >= 0)
+    if not unknown.any():
+        return
     ends = np.concatenate([[0], np.cumsum(unknown)])
     numbers = np.diff(ends[graphs.graph_ptr])
     foreign = (numbers > 0) & (numbers >= (1 if is_label else UNUSUAL * graphs.graph_sizes))
-    if not len(foreign) or foreign.mean() < FOREIGN:
+    if foreign.mean() < FOREIGN:
         return
     share, verb = f"{100 * unknown.mean():.1f} % of all nodes", "has" if foreign.sum() == 1 else "have"
     what = f"nodes whose degree no training graph has ({share})"
     if is_label:
         labels = graphs.label_column
-        ids = np.unique(labels.ids[unknown])
-        names = [shown(labels.values[i]) for i in ids[ids >= 0][:MOST_NAMED].tolist()]
-        more = ", ..." if np.count_nonzero(ids >= 0) > MOST_NAMED else ""
-        which = f", such as {', '.join(names)}{more}" if names else ""
-        what = f"node labels that no training graph has{which} ({share})"
+        which_ids = np.unique(ids[unknown]).tolist()
+        names = [shown(labels.values[i]) for i in which_ids[:MOST_NAMED]]
+        more = ", ..." if len(which_ids) > MOST_NAMED else ""
+        what = f"node labels that no training graph has, such as {', '.join(names)}{more} ({share})"
     warnings.warn(
         f"{int(foreign.sum())} of {len(foreign)} graphs {verb} {what}: predictions for these are unreliable, "
         "see applicability",
