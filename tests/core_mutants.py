@@ -74,6 +74,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("if (largest < rules.exact_float32)", "if (true)"),
             (">> shift == block ? end : entry + 1;", ">> shift >= block ? end : entry + 1;"),
             ("place += is_rest ? size : 0;", "place += is_rest ? 1 : 0;"),
+            ("T kept = is_small;", "T kept = 0;"),
         ],
     ),
     "products.cpp": (

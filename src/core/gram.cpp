@@ -230,21 +230,32 @@ void list_visits(Alone<const Index> starts, int64_t n_bins, Alone<const Entry<T>
     }
 }
 
-// Add the products of counts in the same bin below the diagonal to rows of a matrix, visit by visit: the rows of a
-// block stay in the cache while all of its bins are processed. tile (rows, width) begins with first_row.
+// Add the products of counts of a visit below the diagonal to rows of a matrix. tile (rows, width) begins with
+// first_row.
+template <class Index, class T>
+inline void add_pairs(Visit<Index, T> visit, Alone<const Entry<T>> entries, int64_t first_row, Alone<T> tile,
+                      int64_t width) {
+    for (Index place = visit.start; place < visit.stop; place++) {
+        const Ptr<T> row = tile + (entries[place].row - first_row) * width;
+        const T count = entries[place].count * visit.times;
+        for (Index entry = visit.begin; entry < place; entry++)
+            row[entries[entry].row] += count * entries[entry].count;
+    }
+}
+
+// Do so visit by visit: the rows of a block stay in the cache while all of its bins are processed.
 template <class Index, class T>
 void add_visits(Alone<const Visit<Index, T>> visits, int64_t first, int64_t last, Alone<const Entry<T>> entries,
                 int64_t first_row, Alone<T> tile, int64_t width) {
-    for (int64_t v = first; v < last; v++) {
-        const Index begin = visits[v].begin, stop = visits[v].stop;
-        const T times = visits[v].times;
-        for (Index place = visits[v].start; place < stop; place++) {
-            const Ptr<T> row = tile + (entries[place].row - first_row) * width;
-            const T count = entries[place].count * times;
-            for (Index entry = begin; entry < place; entry++)
-                row[entries[entry].row] += count * entries[entry].count;
-        }
-    }
+    for (int64_t v = first; v < last; v++) add_pairs(visits[v], entries, first_row, tile, width);
+}
+
+// Do so for all rows of a small matrix, bin by bin.
+template <class Index, class T>
+void add_bins(Alone<const Index> starts, int64_t n_bins, Alone<const Entry<T>> entries, T times, Alone<T> matrix,
+              int64_t n) {
+    for (int64_t b = 0; b < n_bins; b++)
+        add_pairs(Visit<Index, T>{starts[b], starts[b], starts[b + 1], times}, entries, 0, matrix, n);
 }
 
 // Offsets of consecutive ranges of some lengths.
@@ -285,14 +296,22 @@ void fill_matrix(const Counted<Index> &counted, const Rules &rules, Gemm<T> gemm
     int shift = 3;  // blocks that fit the cache, parts of tiles
     while (int64_t(2) << shift <= std::min(ENTRIES_IN_CACHE / n, length)) shift++;
     const int64_t n_blocks = ((n - 1) >> shift) + 1;
+    // one thread adds the bins of a share to a matrix that fits the cache before it places those of the next
+    const bool is_small = threads == 1 && n * n <= rules.entries_of_a_tile;
+    const Rooms<T> matrix(1, is_small ? n * n : 0, true);
     std::vector<int64_t> next(n_shares * size_t(n_blocks), 0), bounds(size_t(n_blocks) + 1, 0);
     const Ptr<int64_t> next_places = pointer_to(next.data(), int64_t(n_shares) * n_blocks);
     share(int64_t(n_shares), threads, [&](int, int64_t k) {
         const size_t s = size_t(k);
+        const Ptr<Index> own = starts[0] + firsts[s];
+        const T times = T(shares[s].copies);
         place_bins<Index, T>(shares[s], n, rules.popular_from, counted.sizes + counted.widths[s], columns[s], dense[0],
-                             Index(places[s]), starts[0] + firsts[s], entries[0], Index(n_entries + APART * k));
-        list_visits<true, Index, T>(starts[0] + firsts[s], numbers[s].rest, entries[0], T(shares[s].copies), shift,
-                                    next_places + k * n_blocks, nullptr);
+                             Index(is_small ? 0 : places[s]), own, entries[0], Index(n_entries + APART * k));
+        if (is_small)
+            add_bins<Index, T>(own, numbers[s].rest, entries[0], times, matrix[0], n);
+        else
+            list_visits<true, Index, T>(own, numbers[s].rest, entries[0], times, shift, next_places + k * n_blocks,
+                                        nullptr);
     });
     int64_t n_visits = 0;
     for (int64_t block = 0; block < n_blocks; block++) {  // by block, then by share
@@ -301,29 +320,30 @@ void fill_matrix(const Counted<Index> &counted, const Rules &rules, Gemm<T> gemm
         bounds[size_t(block) + 1] = n_visits;
     }
     const Rooms<Visit<Index, T>> visits(1, n_visits);
-    share(int64_t(n_shares), threads, [&](int, int64_t k) {
+    share(is_small ? 0 : int64_t(n_shares), threads, [&](int, int64_t k) {
         const size_t s = size_t(k);
         list_visits<false, Index, T>(starts[0] + firsts[s], numbers[s].rest, entries[0], T(shares[s].copies), shift,
                                      next_places + k * n_blocks, visits[0]);
     });
 
-    const Rooms<T> tiles(threads, length * n);
+    const Rooms<T> tiles(threads, is_small ? 0 : length * n);
     share((n + length - 1) / length, threads, [&](int thread, int64_t k) {
         const int64_t first = ((n - 1) / length - k) * length;  // longest rows first
         const int64_t last = std::min(first + length, n), rows = last - first;
-        const Ptr<T> tile = tiles[thread];  // rows of the length last: those without gaps are faster
-        T kept = 0;
+        const int64_t width = is_small ? n : last;  // rows without gaps are faster
+        const Ptr<T> tile = is_small ? matrix[0] + first * n : tiles[thread];
+        T kept = is_small;
         for (size_t s = 0, end; s < n_shares; s = end) {  // shares that count equally often
             for (end = s; end < n_shares && shares[end].copies == shares[s].copies;) end++;
             if (columns[end] == columns[s]) continue;
             multiply<T>(gemm, dense[0] + columns[s] * n, n, columns[end] - columns[s], first, rows, last,
-                        T(shares[s].copies), kept, tile, last);
+                        T(shares[s].copies), kept, tile, width);
             kept = 1;
         }
-        if (kept == 0) fill(tile, rows * last, T(0));
+        if (kept == 0) fill(tile, rows * width, T(0));
         add_visits<Index, T>(visits[0], bounds[size_t(first >> shift)], bounds[size_t((last - 1) >> shift) + 1],
-                             entries[0], first, tile, last);
-        write_rows<T>(adds, tile, last, first, rows, pointer_to(counted.diagonal.data(), n), gram);
+                             entries[0], first, tile, width);
+        write_rows<T>(adds, tile, width, first, rows, pointer_to(counted.diagonal.data(), n), gram);
     });
 }
 

@@ -28,8 +28,8 @@ from propkernels.counts.counters import Counter, StreamCounts, Values
 
 POPULAR = 1 / 8  # share of graphs above which a bin is cheaper in a dense product (measured)
 EXACT_FLOAT32 = 2.0**24  # whole numbers below it are exact in float32
-ENTRIES_OF_A_TILE = 2**21  # most entries and rows of a product, fewer where threads share them
-ROWS_OF_A_TILE = 256
+ENTRIES_OF_A_TILE = 2**21  # and of a matrix to which bins are added in any order (measured)
+ROWS_OF_A_TILE = 256  # most rows of a product, fewer where threads share them
 ENTRIES_OF_A_STEP = 8  # entries that a short loop reads in the time of an elementary step
 ENTRIES_IN_MEMORY = 2**23  # (graph, bin) pairs sorted by bin at a time
 
