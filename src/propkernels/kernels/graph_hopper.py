@@ -57,11 +57,7 @@ class HopCounter(Counter):
 
     source: str | None
     weighted: bool
-
-    @property
-    def reads_edge_labels(self) -> bool:
-        """Whether codes depend on edge labels: False."""
-        return False
+    edge_labels: ClassVar[bool] = False
 
     def count(self, graphs: GraphDatabase, known: Known) -> list[StreamCounts]:
         """Return counts of (label, position, number of edges); known codes have the first columns."""

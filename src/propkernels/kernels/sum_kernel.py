@@ -351,13 +351,6 @@ class JoinedCounter(Counter):
             raise ValueError(f"the parts count {sum(map(len, streams))} streams, not {len(self.parts)}")
         return [_next(ready[part]) for part in self.parts]
 
-    def split(self, streams: Sequence[Any]) -> list[tuple[Counter, list[Any]]]:
-        """Return each counter with the entries of ``streams`` (one per stream) that belong to it."""
-        return [
-            (counter, [streams[s] for s in np.flatnonzero(self.parts == part).tolist()])
-            for part, counter in enumerate(self.counters)
-        ]
-
     def occurrences(self, graphs: GraphDatabase) -> Iterator[Occurrences]:
         """Yield the items of all parts."""
         items = [self._items(part, counter, graphs) for part, counter in enumerate(self.counters)]

@@ -261,7 +261,9 @@ def way_of(scheme: PropagationScheme, graphs: GraphDatabase | GridDatabase) -> W
     """Return how attributes move where labels move by a scheme: along the same edges, by the same filter."""
     if not isinstance(graphs, GridDatabase):
         return str(getattr(scheme, "direction", "follow"))
-    return scheme.without_clamp() if isinstance(scheme, Convolution) else Convolution()
+    if not isinstance(scheme, Convolution):
+        return Convolution()
+    return Convolution(scheme.neighborhood, scheme.boundary, mirror=scheme.mirror)  # values are never reset
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -321,10 +321,6 @@ class Convolution(PropagationScheme):
         """Return the operator of these grids."""
         return self.operator(graphs, initial.observed)
 
-    def without_clamp(self) -> Convolution:
-        """Return the same scheme for values that are never reset."""
-        return Convolution(self.neighborhood, self.boundary, mirror=self.mirror)
-
     def operator(self, graphs: Database, observed: NDArray[np.bool_] = NOTHING) -> GridOperator:
         """Return the operator of grids in which these pixels are observed."""
         grids = check_grids(graphs, self)
@@ -403,37 +399,23 @@ class AnisotropicDiffusion(PropagationScheme):
     _: KW_ONLY
     conduction: str = "exponential"
 
-    def prepare(self, graphs: Database, initial: InitialDistributions) -> PreparedDiffusion:
-        """Return the grids with validated parameters."""
-        grids = check_grids(graphs, self)
+    def prepare(self, graphs: Database, initial: InitialDistributions) -> GridDatabase:
+        """Return the grids, after validating the parameters."""
         check_choice(self.conduction, CONDUCTIONS, "conduction")
-        contrast, rate = check_positive(self.contrast, "contrast"), check_share(self.rate, "rate")
-        return PreparedDiffusion(grids, contrast, rate / (2 * grids.dimension), self.conduction)
+        check_positive(self.contrast, "contrast")
+        check_share(self.rate, "rate")
+        return check_grids(graphs, self)
 
-    def step(self, prepared: PreparedDiffusion, current: Array, initial: Array) -> Array:
-        """Return the distributions after one exchange between neighbors."""
-        return prepared.step(current)
-
-
-@dataclass(frozen=True)
-class PreparedDiffusion:
-    """Grids with the validated parameters of a step."""
-
-    grids: GridDatabase
-    contrast: float
-    rate: float
-    conduction: str
-
-    def step(self, current: Array) -> Array:
-        """Return the distributions after one step, computed image by image."""
-        following = np.empty_like(current)
-        for i, shape in enumerate(self.grids.shapes.tolist()):
-            nodes = slice(self.grids.graph_ptr[i], self.grids.graph_ptr[i + 1])
-            inside = self.grids.inside_of(i)
+    def step(self, prepared: GridDatabase, current: Array, initial: Array) -> Array:
+        """Return the distributions after one exchange between neighbors, computed image by image."""
+        following, rate = np.empty_like(current), float(self.rate) / (2 * prepared.dimension)
+        for i, shape in enumerate(prepared.shapes.tolist()):
+            nodes = slice(prepared.graph_ptr[i], prepared.graph_ptr[i + 1])
+            inside = prepared.inside_of(i)
             mask = np.ones(shape, dtype=bool) if inside is None else inside.reshape(shape)
             image = np.zeros((*shape, current.shape[1]))
             image[mask] = current[nodes]
-            following[nodes] = (image + self.rate * self._received(image, mask))[mask]
+            following[nodes] = (image + rate * self._received(image, mask))[mask]
         return following
 
     def _received(self, image: Array, mask: NDArray[np.bool_]) -> Array:
@@ -442,18 +424,15 @@ class PreparedDiffusion:
         for axis in range(mask.ndim):
             near, far = _ends(axis, slice(None, -1)), _ends(axis, slice(1, None))
             difference = image[far] - image[near]
-            flow = self._conductance(difference) * difference
+            squares = (difference**2).sum(axis=-1, keepdims=True) / float(self.contrast) ** 2
+            g = np.exp(-squares) if self.conduction == "exponential" else 1.0 / (1.0 + squares)
+            flow = g * difference
             flow[~(mask[near] & mask[far])] = 0.0
             along = np.zeros_like(image)
             along[near] += flow
             along[far] -= flow
             total += along
         return total
-
-    def _conductance(self, difference: Array) -> Array:
-        """Return g of the Euclidean length of each difference."""
-        squares = (difference**2).sum(axis=-1, keepdims=True) / self.contrast**2
-        return np.asarray(np.exp(-squares) if self.conduction == "exponential" else 1.0 / (1.0 + squares))
 
 
 def _ends(axis: int, part: slice) -> tuple[slice, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array, vstack
 
-from propkernels._utils.arrays import check_room, freeze
+from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import check_choice
 from propkernels._utils.randomness import label_keys, mix
 from propkernels._utils.stored import require
@@ -50,9 +50,6 @@ class InitialDistributions:
     table: csr_array
     values: tuple[Hashable, ...]
     observed: NDArray[np.bool_]
-
-    def __post_init__(self) -> None:
-        freeze(self.rows, self.observed)  # read-only, as label columns: loops are compiled for one type only
 
     def block(self, first: int, last: int) -> InitialDistributions:
         """Return P_0 of the nodes first..last-1."""
@@ -113,18 +110,13 @@ def _normalized_prior(values: tuple[Hashable, ...], weights: NDArray[Any]) -> Pr
         raise ValueError(f"prior weights must be finite, nonnegative numbers; got {weights.tolist()}")
     if not weights.any():
         raise ValueError("prior weights are all zero")
-    return Prior(values, weights / _total(weights))
-
-
-def _total(weights: NDArray[Any]) -> float:
-    """Return the sum; raise an error unless the sum and its reciprocal are normal numbers."""
     try:
         total = math.fsum(weights)
     except OverflowError:
         total = math.inf
-    if not SMALLEST_SUM <= total <= 1 / SMALLEST_SUM:
+    if not SMALLEST_SUM <= total <= 1 / SMALLEST_SUM:  # the sum and its reciprocal are normal numbers
         raise ValueError(f"prior weights add up to {total:g}: multiply them by a constant")
-    return total
+    return Prior(values, weights / total)
 
 
 def label_frequencies(column: LabelColumn | LabelDistributions) -> NDArray[np.float64]:
@@ -221,11 +213,6 @@ def constant_column(graphs: GraphDatabase) -> LabelColumn:
     return LabelColumn(np.zeros(graphs.n_nodes, dtype=np.int32), (0,))
 
 
-def unobserved_column(graphs: GraphDatabase) -> LabelColumn:
-    """Return a column without observed labels."""
-    return LabelColumn(np.full(graphs.n_nodes, -1, dtype=np.int32), ())
-
-
 def label_source(graphs: GraphDatabase, labels: Any) -> str | None:
     """Return the source for the parameter ``labels``; "auto" is node labels if present, else degrees."""
     if labels == "auto":
@@ -243,7 +230,8 @@ def label_column(graphs: GraphDatabase, source: str | None) -> LabelColumn | Lab
         return degree_column(graphs)
     if source == "log_degree":
         return log_degree_column(graphs)
-    return unobserved_column(graphs) if graphs.label_column is None else graphs.label_column
+    absent = LabelColumn(np.full(graphs.n_nodes, -1, dtype=np.int32), ())
+    return absent if graphs.label_column is None else graphs.label_column
 
 
 KNOWN_SOURCES = ("node", "degree", "log_degree", None)  # label sources after "auto" is resolved

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, clone
 
 from propkernels import _core
-from propkernels._utils.arrays import aligned_empty, check_room, freeze
+from propkernels._utils.arrays import aligned_empty, check_room
 from propkernels._utils.checks import Documented, check_choice, check_fraction, shown
 from propkernels._utils.parallel import stage_pieces, threads_for
 from propkernels._utils.randomness import label_keys, uniform
@@ -74,7 +74,6 @@ class AffineOperator:
             object.__setattr__(self, "is_unweighted", bool((data == 1.0).all()))
         if not self.is_unweighted and not (data.min() > 1 / LARGEST_USUAL and data.max() < LARGEST_USUAL):
             self._balance()
-        freeze(self.adjacency)  # read-only, as that of a database: loops are compiled for one type only
 
     def _balance(self) -> None:
         """Shift powers of two from the rows of A to ``spread``, so that weights times values stay finite.

@@ -1,7 +1,7 @@
 """Features of graphs in files: parts of a plan, computed by any executor, resumed after interruptions.
 
-Modules, from the bottom up: ``plan`` (parts: ranges of rows of files); ``readers`` (of each format, part by
-part); ``pure`` (features of a part); ``opened`` (files of features); ``partition``; ``featurizing``.
+Modules, from the bottom up: ``readers`` (plans of parts, ranges of rows of files; of each format a reader);
+``pure`` (features of a part); ``opened`` (files of features); ``partition``; ``featurizing``.
 """
 
 from propkernels.scale.featurizing import PartsFailedError, featurize
