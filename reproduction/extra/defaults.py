@@ -77,6 +77,10 @@ those of a busy machine.
 Default kernels and the rules of choice were found on other folds of these data sets; seeds 103 to 105 were
 looked at once, after all rules were fixed. Other folds hold the same graphs, which flatters the rows:
 ENZYMES with attributes most of all, since the widths of bins for many attributes were found there.
+
+FAMILIES was measured again after probabilities of separated classes had been bounded. Half of the folds of
+seed 101 of MUTAG, MSRC_9, BZR and COX2, repeated then, have the same accuracies and choices and, but for one
+fold of MSRC_9, the same log loss.
 """
 
 
