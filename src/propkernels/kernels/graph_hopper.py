@@ -31,6 +31,7 @@ from propkernels.codes.distances import (
     runs_of_graphs,
     threads_for_pairs,
 )
+from propkernels.convert.check import check_edges
 from propkernels.counts.counters import CodeList, Counter, Known, Occurrences, StreamCounts, count_lists
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.count_kernel import CountKernel
@@ -282,6 +283,7 @@ class GraphHopper(CountKernel):
         return self.attributes is None
 
     def _learn_coder(self, graphs: GraphDatabase) -> HopCounter | HopComparison:
+        check_edges(graphs)
         check_choice(self.weighted, (True, False), "weighted")
         nodes = NodeComparison.learn(graphs, self)
         if nodes.kind == 0:

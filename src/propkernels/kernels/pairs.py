@@ -16,6 +16,7 @@ from propkernels._utils.checks import check_choice, check_positive
 from propkernels._utils.parallel import one_blas_thread, run_threads, whole_runs
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.stored import ANY_NUMBER, Offsets, require
+from propkernels.convert.check import check_edges
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.count_kernel import Comparison, CountKernel
 from propkernels.propagation.attributes import Standardizer, fill_missing
@@ -201,7 +202,7 @@ class NodeComparison:
 
     def nodes(self, graphs: GraphDatabase) -> Nodes:
         """Return labels and attributes of the nodes of any graphs."""
-        keys = node_keys(graphs, self.source)
+        keys = node_keys(check_edges(graphs), self.source)
         if self.standardizer is None:
             return Nodes(graphs.graph_ptr, keys, np.empty((graphs.n_nodes, 0)))
         points = fill_missing(self.standardizer(graphs), graphs, self.elsewhere)
@@ -276,6 +277,7 @@ class AttributeKernel(CountKernel):
     _is_dot_product = False
 
     def _learn_coder(self, graphs: GraphDatabase) -> MeanOverPairs:
+        check_edges(graphs)
         check_choice(self.attributes, ATTRIBUTE_KERNELS[1:], "attributes")
         return MeanOverPairs(NodeComparison.learn(graphs, self))
 

@@ -29,6 +29,7 @@ from propkernels.codes.distances import (
     runs_of_nodes,
     threads_for_pairs,
 )
+from propkernels.convert.check import check_edges
 from propkernels.counts.counters import (
     CodeList,
     Counter,
@@ -370,7 +371,7 @@ class ShortestPath(ShortestPathParameters, CountKernel):
         return self.attributes is None
 
     def _learn_coder(self, graphs: GraphDatabase) -> TripletCoder | EqualLengths:
-        self._check_paths(graphs)
+        self._check_paths(check_edges(graphs))
         check_choice(self.base_kernel, ("linear", "intersection"), "base_kernel")
         if is_entry(self.labels) and self.attributes is not None:
             raise ValueError("ShortestPath does not support an entry of labels with attributes: choose one")

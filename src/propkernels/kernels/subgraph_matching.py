@@ -21,7 +21,7 @@ from propkernels._utils.progress import ProgressBar
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import ANY_NUMBER, Offsets, require
 from propkernels._utils.typing import Floats
-from propkernels.convert.check import check_graphs
+from propkernels.convert.check import check_edges, check_graphs
 from propkernels.counts.base_kernels import BaseKernel, Linear
 from propkernels.counts.counters import (
     Counter,
@@ -223,6 +223,7 @@ class SubgraphMatching(CountKernel):
         return self.attributes is None and bool(self.connected)
 
     def _learn_coder(self, graphs: GraphDatabase) -> SubgraphCounter | SubgraphComparison:
+        check_edges(graphs)
         for name in ("edge_labels", "edge_weights", "connected"):
             check_choice(getattr(self, name), (True, False), name)
         check_edge_labels(graphs, self.edge_labels)
