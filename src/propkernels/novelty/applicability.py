@@ -209,16 +209,18 @@ def warn_if_foreign(known: NDArray[np.uint64], source: str | None, graphs: Any, 
     if foreign.mean() < FOREIGN:
         return
     share, verb = f"{100 * unknown.mean():.1f} % of all nodes", "has" if foreign.sum() == 1 else "have"
-    what = f"nodes whose degree no training graph has ({share})"
+    what, advice = f"nodes whose degree no training graph has ({share})", "see applicability"
     if is_label:
-        labels = graphs.label_column
-        which_ids = np.unique(ids[unknown]).tolist()
-        names = [shown(labels.values[i]) for i in which_ids[:MOST_NAMED]]
-        more = ", ..." if len(which_ids) > MOST_NAMED else ""
-        what = f"node labels that no training graph has, such as {', '.join(names)}{more} ({share})"
+        values = [graphs.label_column.values[i] for i in np.unique(ids[unknown])]
+        more = ", ..." if len(values) > MOST_NAMED else ""
+        named = ", ".join(map(shown, values[:MOST_NAMED]))
+        what = f"node labels that no training graph has, such as {named}{more} ({share})"
+        firsts = tuple(value[0] for value in values if isinstance(value, tuple) and value)
+        if len(firsts) == len(values) and bool(np.isin(label_keys(firsts), known).any()):
+            advice = 'the training graphs have symbols of atoms, as of from_smiles(node_labels="symbol")'
     warnings.warn(
-        f"{int(foreign.sum())} of {len(foreign)} graphs {verb} {what}: predictions for these are unreliable, "
-        "see applicability",
+        f"{int(foreign.sum())} of {len(foreign)} graphs {verb} {what}: predictions for these are unreliable; "
+        f"{advice}",
         ForeignGraphsWarning,
         stacklevel=stacklevel + 1,
     )
