@@ -33,6 +33,17 @@ def test_the_sum_is_the_weighted_sum(normalize_parts, normalize):
     assert np.allclose(kernel.fit(TRAIN).transform(DATA.graphs), total[:, :20], atol=1e-12)
 
 
+@pytest.mark.parametrize("normalize", [True, False])
+def test_shorter_parts_keep_their_last_iteration(normalize):
+    def added(t):
+        refined = pk.WeisfeilerLehman(t_max=min(t, 2))
+        iterated = [refined, pk.PropagationKernel(t_max=t, random_state=0), parts()[2]]
+        return pk.SumKernel(iterated, weights=[1.0, 0.5, 2.0], normalize=normalize)
+
+    found = added(3).fit_transform_cumulative(DATA.graphs)
+    assert np.allclose(found, [added(t).fit_transform(DATA.graphs) for t in range(4)], atol=1e-12)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("normalize_parts", [True, False])
 @pytest.mark.parametrize("solver", ["ridge", "linear"])

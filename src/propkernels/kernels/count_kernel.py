@@ -316,7 +316,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
 
 
 class IteratedKernel(CountKernel):
-    """Base class of kernels with ``t_max``."""
+    """Base class of kernels with iterations."""
 
     @threaded
     def fit_transform_cumulative(self, X: Graphs, y: object = None) -> Matrix:

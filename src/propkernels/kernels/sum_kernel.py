@@ -158,6 +158,28 @@ class SumKernel(SumParameters, GraphInput, ClassNamePrefixFeaturesOutMixin, Tran
         return self._finish(weighted_sum(weights, list(stack)))
 
     @threaded
+    def fit_transform_cumulative(self, X: Graphs, y: object = None) -> Matrix:
+        """Fit, and return the sums of t_max = 0, 1, ... from one pass of each part.
+
+        A part with fewer iterations than t_max contributes its last iteration.
+
+        Returns
+        -------
+        ndarray of shape (t_max + 1, n, n)
+        """
+        graphs, parts = check_graphs(X), self._parts()
+        for part in parts:
+            if not hasattr(part, "fit_transform_cumulative"):
+                raise TypeError(f"{type(part).__name__} has no iterations, so the sum has none")
+        check_room(len(graphs), len(graphs), 2 * len(parts))
+        stacks = [np.asarray(part.fit_transform_cumulative(graphs)) for part in parts]
+        weights = _check_weights(self.weights, len(parts))
+        self._keep(parts, weights, [stack[-1].diagonal().copy() for stack in stacks])
+        last = max(len(stack) for stack in stacks)
+        at = [[stack[min(t, len(stack) - 1)] for stack in stacks] for t in range(last)]
+        return np.stack([self._finish(weighted_sum(weights, matrices)) for matrices in at])
+
+    @threaded
     def transform(self, X: Graphs) -> Matrix:
         """Return the kernel of new graphs against the training graphs.
 

@@ -15,7 +15,7 @@ from propkernels.counts.counters import Coder
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import entry_of, number_of_entries
 from propkernels.kernels.count_features import CountFeatures
-from propkernels.kernels.count_kernel import CountKernel, IteratedKernel, learn_in_time
+from propkernels.kernels.count_kernel import IteratedKernel, learn_in_time
 from propkernels.propagation.initial import (
     ENTRIES,
     KNOWN_SOURCES,
@@ -269,7 +269,7 @@ class LabelParameters:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LabelHistogram(LabelParameters, CountKernel):
+class LabelHistogram(LabelParameters, IteratedKernel):
     """Kernel on counts of node labels: the baseline LABELS of the paper, a propagation kernel with t_max=0.
 
     Parameters
