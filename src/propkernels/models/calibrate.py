@@ -7,11 +7,12 @@ f_c(x) per class and the similarity sim(x) in [0, 1] of a graph to its nearest t
 
 so that the largest probability is that of the largest decision. The slope minimizes the log loss of held-out
 decisions. If all n of them are right, every larger slope has a smaller loss, but the next graph is expected
-to be wrong with probability 1 / (n + 2) (Laplace's rule of succession): the mean margin has odds of at most
-n + 1. Home data cannot tell the power, since held-out graphs resemble their own class. It is fitted with
-classes left out: a graph whose class the model has not seen should get the uniform distribution over the
-others. These graphs have the total weight ``FOREIGN``: larger weights cost accuracy of probabilities at home.
-With two classes, nothing is left to compare if one is left out, and the power is 0.
+to be wrong with probability 1 / (n + 2): by Laplace's rule of succession, one graph that is right and one
+that is wrong are added to the n, with the mean margin to all rivals. Home data cannot tell the power, since
+held-out graphs resemble their own class. It is fitted with classes left out: a graph whose class the model
+has not seen should get the uniform distribution over the others. These graphs have the total weight
+``FOREIGN``: larger weights cost accuracy of probabilities at home. With two classes, nothing is left to
+compare if one is left out, and the power is 0.
 
 Sets of classes and intervals of numbers are those of conformal prediction.
 Every training graph i has a score R_i from its held-out decision f_-i(x_i): |y_i - f_-i(x_i)| for numbers,
@@ -140,23 +141,24 @@ def calibrate_labels(held_out: Matrix, labels: Matrix) -> Calibration:
 def _slope(parts: list[tuple[Matrix, Matrix, Values, float]]) -> tuple[float, float]:
     """Return the smallest weighted log loss and its slope; parts: decisions, targets, scales and weight.
 
-    The first part is that of held-out decisions, which bound the slope.
+    The first part is that of held-out decisions, to which the rule of succession adds two.
     """
     held_out, truth, near, _ = parts[0]
     rivals = np.where(truth > 0, -np.inf, held_out).max(axis=1)
-    margin = float((near * ((truth * held_out).sum(axis=1) - rivals)).mean())
-    largest = float(np.log(np.log(len(near) + 1) / margin)) if margin > 0 else np.inf
+    margin = max(float((near * ((truth * held_out).sum(axis=1) - rivals)).mean()), 0.0)
+    rivals_at_once = np.log(truth.shape[1] - 1)
 
     def loss(logarithm: float) -> float:
-        total = 0.0
+        ahead = np.exp(logarithm) * margin - rivals_at_once  # log odds of the graphs that are added
+        total = float(np.logaddexp(0.0, ahead) + np.logaddexp(0.0, -ahead)) / len(near)
         for decisions, target, scale, weight in parts:
             chances = log_softmax(np.exp(logarithm) * scale[:, None] * decisions, axis=1)
             chances[target == 0] = 0.0  # also of classes that are left out, whose logarithms are infinite
             total -= weight * float((target * chances).sum(axis=1).mean())
         return total
 
-    found = min(float(minimize_scalar(loss, bounds=SLOPES, method="bounded").x), largest)
-    return loss(found), float(np.exp(found))
+    found = minimize_scalar(loss, bounds=SLOPES, method="bounded")
+    return float(found.fun), float(np.exp(found.x))
 
 
 @dataclass(frozen=True, eq=False)
