@@ -264,7 +264,7 @@ def forecast(
     >>> kernel = pk.WeisfeilerLehman(t_max=1)
     >>> classifier = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(data.graphs, data.target)
     >>> forecast(classifier, data.graphs[[0]], 0.9)
-    'predicted apart (0.94); 90 % set: apart'
+    'predicted apart (0.90); 90 % set: apart'
     >>> regressor = pk.PropagationRegressor(kernel=kernel, random_state=0)
     >>> forecast(regressor.fit(data.graphs, data.graphs.graph_sizes), data.graphs[[0]], 0.9)
     'predicted 18; 90 % interval: 18 to 18'
