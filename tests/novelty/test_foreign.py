@@ -92,6 +92,13 @@ def test_labels_of_another_reader_are_foreign(labels):
             method(others)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_graphs_without_labels_are_foreign_to_a_model_of_labels(method):
+    with pytest.warns(pk.models.ForeignGraphsWarning, match="^the graphs have no node labels") as said:
+        getattr(model(), method)(pk.from_networkx([nx.path_graph(3)]))
+    assert [each.filename for each in said] == [__file__]
+
+
 def test_evaluation_is_quiet():
     graphs = pk.from_networkx([labeled(str(i), "C") for i in range(20)])
     kernel = pk.PropagationClassifier(kernel=pk.PropagationKernel(t_max=1), C=1, random_state=0)

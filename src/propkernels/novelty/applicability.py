@@ -130,7 +130,8 @@ class ForeignGraphsWarning(UserWarning):
 
     Issued by all methods of :class:`PropagationClassifier` and :class:`PropagationRegressor` that predict or
     explain, if at least one graph in ten has node labels that no training graph has, such as labels of
-    another reader; without labels, if at least one node in twenty has a degree that no training graph has.
+    another reader, or if no node has a label and training graphs had labels; without labels in training, if
+    at least one node in twenty has a degree that no training graph has.
 
     See Also
     --------
@@ -198,6 +199,12 @@ def warn_if_foreign(known: NDArray[np.uint64], source: str | None, graphs: Any, 
     """Warn, in one sentence, if many graphs have nodes whose label, or degree, no training graph has."""
     found = _labels(graphs, source)
     if found is None:
+        if source == "node" and isinstance(graphs, GraphDatabase) and graphs.n_nodes:
+            warnings.warn(
+                "the graphs have no node labels, which the training graphs have: predictions are unreliable",
+                ForeignGraphsWarning,
+                stacklevel=stacklevel + 1,
+            )
         return
     is_label, (keys, ids) = source == "node", found
     unknown = ~np.isin(keys, known)[ids] & (ids >= 0)
