@@ -272,11 +272,13 @@ def test_workers_that_are_killed_give_the_same_bytes(plan, tmp_path, kind, reque
 
 @pytest.mark.processes
 @pytest.mark.slow
-def test_a_killed_driver_takes_its_workers_along_and_is_resumed(database, tmp_path):
+def test_a_killed_driver_takes_its_workers_along_and_is_resumed(molecules, tmp_path):
     psutil = pytest.importorskip("psutil")
-    command = [sys.executable, "-m", "propkernels.cli", "featurize", str(database)]
-    command += ["-o", str(tmp_path / "out"), "--nodes-per-part", "1", "--workers", "2"]
-    command += ["--n-features", "1024", "--t-max", "2"]
+    files = [tmp_path / f"{i}.parquet" for i in range(len(molecules.graphs))]
+    for i, file in enumerate(files):
+        molecules.graphs[[i]].to_parquet(file)
+    command = [sys.executable, "-m", "propkernels.cli", "featurize", *map(str, files)]
+    command += ["-o", str(tmp_path / "out"), "--workers", "2", "--n-features", "1024", "--t-max", "2"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as driver:
         while not list((tmp_path / "out").glob("*.parquet")) and driver.poll() is None:
             time.sleep(0.02)
@@ -284,7 +286,8 @@ def test_a_killed_driver_takes_its_workers_along_and_is_resumed(database, tmp_pa
         driver.kill()
     assert workers
     assert not psutil.wait_procs(workers, timeout=60)[1]
-    plan = pk.scale.partition(database, nodes_per_part=1)
+    assert 0 < len(contents(tmp_path / "out")) < len(files)
+    plan = pk.scale.partition(files)
     features = pk.PropagationFeatures(n_features=1024, t_max=2, random_state=0)
     pk.featurize(plan, features, tmp_path / "out")
     pk.featurize(plan, features, tmp_path / "expected")
