@@ -67,16 +67,6 @@ def test_nodes_are_explained_by_name(run, tmp_path):
     assert first["name"] == f"B:{first['node'] + 1}"
 
 
-def test_nodes_for_programs(run, small_folder, model_file):
-    command = ("explain", model_file, small_folder, "--graph", 5, "--top", 3, "--format")
-    model, graphs = pk.load_model(model_file), pk.datasets.read_tu(small_folder).graphs
-    expected = model.explain(graphs[[5]]).top_nodes(0, 3)
-    assert [node["total"] for node in json.loads(run(*command, "json").stdout)] == [
-        node["total"] for node in expected
-    ]
-    assert run(*command, "csv").stdout.count("\n") == 4
-
-
 def test_atoms_of_a_known_set_are_called_by_name(run, small_folder, model_file, tmp_path, monkeypatch):
     folder = tmp_path / "data" / "MUTAG"
     folder.mkdir(parents=True)

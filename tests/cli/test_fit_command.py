@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from tests.cli.conftest import QUICK, fitted, table
+from tests.cli.conftest import QUICK, fitted
 
 
 def cells(line):
@@ -53,12 +53,3 @@ def test_regression_on_a_chosen_column(run, numbers, tmp_path):
     assert "R^2" in result.stdout
     model, data = pk.load_model(tmp_path / "model.pk"), pk.datasets.read_tu(numbers)
     assert model.score(data.graphs, data.target[:, 1]) > 0.9
-
-
-def test_several_columns_are_learned_together(run, numbers, tmp_path):
-    result = run("fit", numbers, "-o", "model.pk", *QUICK)
-    assert result.exit_code == 0, result.stderr
-    rows = table(run("predict", "model.pk", numbers).stdout)
-    assert list(rows[0]) == ["id", "prediction_0", "prediction_1"]
-    expected = pk.load_model(tmp_path / "model.pk").predict(pk.datasets.read_tu(numbers).graphs)
-    assert [float(row["prediction_1"]) for row in rows] == expected[:, 1].tolist()

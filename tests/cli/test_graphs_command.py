@@ -1,7 +1,6 @@
 """propkernels similar, novelty, nodes and featurize."""
 
 import csv
-import io
 import json
 import re
 import shutil
@@ -59,15 +58,6 @@ def test_graph_of_another_data_set(run, small_folder, tmp_path):
     assert all(len(row) == 3 for row in rows(run("similar", other, "-g", 0)))
 
 
-def test_formats_for_programs(run, small_folder):
-    command = ("similar", small_folder, "-g", 3, "-k", 2, "--format")
-    as_json = json.loads(run(*command, "json").stdout)
-    as_csv = list(csv.DictReader(io.StringIO(run(*command, "csv").stdout)))
-    assert [list(record) for record in as_json] == [["graph", "similarity", "target", "nodes"]] * 2
-    assert [{key: str(value) for key, value in record.items()} for record in as_json] == as_csv
-    assert f"{as_json[0]['similarity']:.4f}" == rows(run(*command, "table"))[0][1]
-
-
 def test_molecules_are_compared_as_fingerprints_are(run, tmp_path):
     pytest.importorskip("rdkit")
     smiles = ["CO", "NC", "FC", "OCC", "CC", "c1ccccc1"]
@@ -87,18 +77,6 @@ def test_graphs_are_called_by_their_names(run):
     result = run("similar", "FAMILIES", "-g", 316, "-k", 1)
     assert "graph 316 of FAMILIES (trimipramine)" in result.stdout
     assert re.search(r"302 +imipramine +0\.\d{4} +tricyclic", result.stdout)
-
-
-def test_images_are_listed_by_file(run, tmp_path):
-    image = pytest.importorskip("PIL.Image")
-    rng = np.random.default_rng(0)
-    for i in range(4):
-        pixels = rng.integers(0, 255, (6, 6)).astype(np.uint8)
-        image.fromarray(pixels).save(tmp_path / f"leaf{i}.png")
-    result = run("similar", tmp_path, "-g", 0, "-k", 2, "--format", "json", "--jobs", 1)
-    assert result.exit_code == 0, result.stderr
-    found = json.loads(result.stdout)
-    assert [record["name"] for record in found] == [f"leaf{record['graph']}.png" for record in found]
 
 
 # novelty command

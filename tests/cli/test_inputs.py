@@ -206,15 +206,6 @@ def test_unused_columns_are_named_and_labels_can_be_chosen(run, tmp_path):
     assert "nodes has no column 'amino'; its columns are" in wrong.stderr
 
 
-def test_labels_of_atoms_are_those_of_python(drugs, tmp_path):
-    graphs = Input().open(str(tmp_path / drugs)).graphs
-    expected = propkernels.MoleculesToGraphs().fit_transform(SMILES)
-    assert np.array_equal(graphs.graph_sizes, expected.graph_sizes)
-    assert [tuple(map(str, label)) for label in graphs.node_labels] == [
-        tuple(map(str, label)) for label in expected.node_labels
-    ]
-
-
 def test_hints_name_options_of_the_command_that_they_name():
     lines = [text for path in PACKAGE.rglob("*.py") for text in texts_of(path) if " NEW --" in text]
     assert lines

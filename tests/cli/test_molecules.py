@@ -65,44 +65,6 @@ def test_a_molecule_is_drawn_by_rdkit(run, table, model, tmp_path, suffix):
     assert found == (expected.svg.encode() if suffix == "svg" else expected.png)
 
 
-@pytest.mark.slow
-def test_the_options_of_a_chemist(run, tmp_path):
-    """The four commands with short names of options; a row with a gap in the target is left out."""
-    lines = [f"{text},{active},b7" for text, active in zip(SMILES, ACTIVE, strict=True)]
-    (tmp_path / "molecules.csv").write_text("\n".join(["smiles,active,batch", *lines, "CCCCCO,,b8"]) + "\n")
-    named = ("--smiles", "smiles", "--target", "active")
-    result = run("fit", "molecules.csv", *named, "-o", "model.pk", *QUICK)
-    assert result.exit_code == 0, result.stderr
-    assert "1 of 33 graphs has no target and is left out." in result.stderr
-    result = run("predict", "model.pk", "molecules.csv", "--smiles", "smiles", "--jobs", 1)
-    rows = rows_of(result.stdout)
-    assert [int(row["prediction"]) for row in rows] == [*ACTIVE, 1]
-    options = ("--smiles", "smiles", "-g", 12, "-o", "picture.svg")
-    result = run("explain", "model.pk", "molecules.csv", *options)
-    assert result.exit_code == 0, result.stderr
-    assert "<svg" in (tmp_path / "picture.svg").read_text()
-    result = run("similar", "molecules.csv", "--smiles", "smiles", "-g", 0, "-k", 2, "--jobs", 1)
-    assert result.exit_code == 0, result.stderr
-    assert "smiles" in result.stdout
-    assert "OCC" in result.stdout
-
-
-@pytest.mark.slow
-def test_rows_that_are_not_molecules_are_named(run, tmp_path, model):
-    lines = ["CCO,1", "C(C,0", "CN,1", ",0"]
-    (tmp_path / "faulty.csv").write_text("\n".join(["smiles,active", *lines]) + "\n")
-    result = run("predict", model, "faulty.csv", "--jobs", 1)
-    assert result.exit_code == 1
-    text = " ".join(result.stderr.split())
-    assert (
-        "faulty.csv: 2 of 4 molecules cannot be read: row 1 ('C(C' cannot be read as SMILES), row 3" in text
-    )
-    assert "--errors skip" in text
-    result = run("predict", model, "faulty.csv", "--errors", "skip", "--jobs", 1)
-    assert "skipped 2 of 4 molecules" in result.stderr
-    assert [row["id"] for row in rows_of(result.stdout)] == ["0", "2"]
-
-
 def test_a_graph_that_is_not_its_molecule_is_drawn_as_a_graph():
     from propkernels.cli.explain_command import molecule_of
 

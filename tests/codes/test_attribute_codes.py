@@ -1,10 +1,7 @@
 from __future__ import annotations
 
-from functools import reduce
-
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 from propkernels import _core
 from propkernels.codes.attribute_codes import AttributeCoder
@@ -14,7 +11,6 @@ from propkernels.codes.codes import (
     LocalitySensitiveHash,
     join_codes,
 )
-from propkernels.counts.counters import count_streams
 from propkernels.propagation.attributes import FixedAttributes, Standardizer
 from tests import naive_attributes
 from tests.zoo import one
@@ -74,22 +70,6 @@ def test_partition_of_the_naive_twin(combine, n_hashes):
             assert same_partition(computed, [numbers[key] for key in reference])
 
 
-@pytest.mark.parametrize("metric", ["l1", "l2"])
-@pytest.mark.parametrize("distance", [0.1, 0.5, 1.0, 3.0])
-def test_collision_probability_of_scalar_attributes(metric, distance):
-    """Two values at distance c share a bin of width w with the probability of the p-stable family."""
-    width, columns, t = 1.0, 400, 10
-    x = np.repeat([[0.3], [0.3 + distance]], columns, axis=1)  # each column is hashed by itself
-    blocks, _ = joined(x, np.zeros((t, 2)), metric=metric, width=width)
-    agreed = np.mean([codes[0] == codes[1] for block in blocks for codes in stream_codes(block)])
-    r = width / distance
-    if metric == "l1":
-        expected = 2 / np.pi * np.arctan(r) - np.log1p(r**2) / (np.pi * r)
-    else:
-        expected = 1 - 2 * norm.cdf(-r) - 2 / (np.sqrt(2 * np.pi) * r) * (1 - np.exp(-(r**2) / 2))
-    assert agreed == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / (columns * t)))
-
-
 def test_fresh_hashes_for_each_iteration_repetition_and_dimension():
     x = np.repeat(np.linspace(-3, 3, 200)[:, None], 2, axis=1)
     blocks, _ = joined(x, np.zeros((6, 200)), n_hashes=3)
@@ -100,12 +80,6 @@ def test_fresh_hashes_for_each_iteration_repetition_and_dimension():
 # missing values
 
 
-def test_product_compares_gaps_like_values():
-    x = [[np.nan, 1.0], [np.nan, 1.0], [0.0, 1.0], [np.nan, np.nan]]
-    blocks, _ = joined(x, [[0, 0, 0, 0]], combine="product")
-    assert same_partition(stream_codes(blocks[0])[0], [0, 0, 1, 2])
-
-
 def test_joint_takes_a_vector_with_any_gap_as_missing():
     x = [[np.nan, 1.0], [5.0, np.nan], [0.0, 1.0], [0.0, 1.0]]
     blocks, _ = joined(x, [[0, 0, 0, 0]], combine="joint")
@@ -113,15 +87,6 @@ def test_joint_takes_a_vector_with_any_gap_as_missing():
 
 
 # streams that tell no nodes apart
-
-
-def test_a_stream_that_splits_nothing_shares_the_row_of_its_labels():
-    x = np.column_stack([np.full(5, 0.25), np.arange(5) * 1e6])
-    blocks, _ = joined(x, [[0, 1, 0, 1, 1]])
-    block = blocks[0]
-    assert block.shared_rows.tolist() == [0, 2], "the labels' row, and a row of its own"
-    assert block.salts[0] != NO_BIN
-    assert block.salts[1] == NO_BIN
 
 
 @pytest.mark.parametrize("combine", ["sum", "product", "joint"])
@@ -146,19 +111,6 @@ def test_hellinger_compares_square_roots():
         assert np.array_equal(stream_codes(a), stream_codes(b))
 
 
-def test_counts_of_shared_streams_are_one_matrix_and_the_counts_of_the_codes():
-    rng = np.random.default_rng(0)
-    x = np.column_stack([np.full(30, 0.25), np.full(30, -0.5), rng.normal(size=30)])
-    block = joined(x, rng.integers(0, 3, (1, 30)))[0][0]
-    ptr = np.array([0, 10, 30])
-    shared = count_streams([block], ptr)
-    plain = count_streams([CodeStreams(np.array(stream_codes(block)), block.iterations, block.weights)], ptr)
-    assert shared[0].counts is shared[1].counts
-    for a, b in zip(shared, plain, strict=True):
-        assert np.array_equal(a.codes, b.codes)
-        assert np.array_equal(a.counts.toarray(), b.counts.toarray())
-
-
 def test_nodes_that_are_not_counted_stay_so():
     labels = [[0, NO_BIN, 1]]
     x = np.column_stack([np.full(3, 0.25), np.arange(3) * 1e6])
@@ -172,13 +124,6 @@ def hashed_columns(values, vectors, offsets, labels=None, scales=None, threads=1
     bounds = np.arange(threads + 1) * len(codes) // threads
     _core.hash_columns(values, scales, vectors, offsets, -99, labels, bounds, codes, single, threads)
     return codes, single
-
-
-def hashed_rows(values, vectors, offsets, threads=1):
-    codes, is_constant = np.full(len(values), 5), np.empty(threads, dtype=bool)
-    bounds = np.arange(threads + 1) * len(values) // threads
-    _core.hash_product(values, vectors, offsets, -99, bounds, codes, is_constant, threads)
-    return codes, is_constant.tolist()
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -198,14 +143,3 @@ def test_columns_are_hashed_each_by_itself(threads):
             joined = expected if own is None else join_codes(labels, expected.astype(np.int64))
             np.testing.assert_array_equal(codes, joined)
             assert single.tolist() == [NO_BIN, 0, NO_BIN]
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_a_product_joins_the_codes_of_all_columns(threads):
-    values = np.random.default_rng(0).normal(size=(600, 3))
-    values[7, 2] = np.nan
-    vectors, offsets = np.array([2.0, 1.0, -3.0]), np.array([0.5, 0.0, 0.25])
-    columns, _ = hashed_columns(values, vectors, offsets)
-    codes, is_constant = hashed_rows(values, vectors, offsets, threads)
-    assert is_constant == [False] * threads
-    np.testing.assert_array_equal(codes, reduce(join_codes, columns, np.zeros(600, dtype=np.int64)))

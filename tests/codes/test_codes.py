@@ -22,10 +22,10 @@ from propkernels.codes.codes import (
     in_key_order,
     stream_numbers,
 )
-from propkernels.propagation import Diffusion, LabelPropagation, PropagationScheme
+from propkernels.propagation import Diffusion, LabelPropagation
 from propkernels.propagation.initial import Prior, initial_distributions, label_column
 from propkernels.propagation.schemes import AffineOperator
-from tests.zoo import labelled_zoo, one, path_edges, zoo
+from tests.zoo import labelled_zoo, one, path_edges
 
 # Pairs of distributions over three labels at growing distances.
 P = np.array([0.5, 0.3, 0.2])
@@ -132,27 +132,6 @@ OPERATORS = {
 }
 
 
-class Stepwise(PropagationScheme):
-    """Any affine scheme, without telling the engine that its step is an AffineOperator."""
-
-    affine = True
-
-    def __init__(self, scheme):
-        self.scheme = scheme
-
-    def prepare(self, graphs, observed):
-        return Hidden(self.scheme.prepare(graphs, observed))
-
-    def step(self, prepared, current, initial):
-        return self.scheme.step(prepared.operator, current, initial)
-
-
-class Hidden:
-    def __init__(self, operator):
-        self.operator = operator
-        self.vanished = operator.vanished
-
-
 def all_codes(coder, graphs, n_jobs=None):
     with workers(n_jobs):
         (block,) = coder.codes(graphs)
@@ -162,23 +141,6 @@ def all_codes(coder, graphs, n_jobs=None):
 def codes_of(graphs, scheme, n_jobs=None, **parameters):
     kernel = pk.PropagationKernel(propagation=scheme, t_max=5, random_state=1, **parameters).fit(graphs)
     return all_codes(kernel._coder, graphs, n_jobs)
-
-
-def gentle_zoo():
-    """Without weights of 1 : 10^24, which make values large enough for rounding to show in the codes."""
-    parts = [db.with_attributes(None) for name, db in zoo().items() if "huge" not in name]
-    return pk.GraphDatabase.concat(parts)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_hashes", [1, 3, 5])
-@pytest.mark.parametrize("name", OPERATORS)
-def test_fused_and_stepwise_loops_agree(name, n_hashes):
-    graphs = gentle_zoo()
-    reference = codes_of(graphs, Stepwise(OPERATORS[name]), n_hashes=n_hashes)
-    computed = codes_of(graphs, OPERATORS[name], n_hashes=n_hashes)
-    assert np.array_equal(computed, reference)
-    assert computed.shape == (6 * n_hashes, graphs.n_nodes)
 
 
 @pytest.mark.parametrize("n_hashes", [1, 5])

@@ -1,7 +1,5 @@
 """Codes of pixels against single steps and hashes."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 
@@ -39,17 +37,3 @@ def test_streams_are_steps_and_hashes(boundary, masked, clamped):
         streams = slice(2 * t, 2 * t + 2)
         np.testing.assert_array_equal(codes[streams], floor_codes(current[:, streams] + offsets[streams]).T)
         current = operator.step(current, start)
-
-
-@pytest.mark.parametrize("n_hashes", [1, 2])
-@pytest.mark.parametrize("clamped", ["held", "pushed_back", None])
-def test_fourier_transforms_give_the_codes_of_sums(clamped, n_hashes):
-    grids = some_grids(False)
-    clamps = {} if clamped is None else {clamped: GENERATOR.random(grids.n_nodes) < 0.3}
-    initial = initial_distributions(label_column(grids, "node"), Prior((), None))
-    vectors = GENERATOR.integers(-9, 9, (len(initial.values), 6)).astype(float)
-    offsets = GENERATOR.random(6)
-    made = partial(GridOperator, grids, CROSS, "wrap", **clamps)
-    operators = [made(path="direct"), made(path="fourier")]
-    direct, fourier = (grid_codes(o, initial, vectors, offsets, n_hashes) for o in operators)
-    np.testing.assert_array_equal(fourier, direct)

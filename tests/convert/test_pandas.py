@@ -74,11 +74,3 @@ def test_every_graph_whose_directions_disagree_is_left_out():
     again = pd.concat([uneven, uneven[:1]])
     with pytest.warns(UserWarning, match="skipped 1 of 3 graphs: 0"):  # listed twice there, once back
         assert pk.from_pandas(again, weight="w", errors="skip").ids.tolist() == [1, 2]
-
-
-def test_faulty_graphs_are_skipped_on_request():
-    edges = pd.concat([EDGES, EDGES.assign(target="zz")[:1]], ignore_index=True)
-    with pytest.warns(UserWarning, match="skipped 1 of 2 graphs: 'b'"):
-        graphs = pk.from_pandas(edges, NODES, label="l", errors="skip")
-    assert graphs == pk.from_pandas(EDGES[EDGES.graph == "a"], NODES[NODES.graph == "a"], label="l")
-    assert graphs.skipped == {"b": "row 3 of edges names node 'zz', which is not in nodes"}

@@ -145,12 +145,6 @@ def test_names_and_functions_are_told_apart():
         resolve_base_kernel(3)
 
 
-def test_graphs_without_nodes_are_equal_in_a_radial_kernel():
-    kernel = resolve_base_kernel("rbf")
-    empty = csr_array((3, 0)), csr_array((2, 0))
-    assert np.array_equal(kernel.cross_of(*empty), np.ones((3, 2)))
-
-
 @pytest.mark.parametrize("n_jobs", [1, 3])
 @pytest.mark.parametrize("name", ["tanimoto", "jaccard"])
 def test_ratios_of_many_streams_are_those_of_one_after_the_other(name, n_jobs, monkeypatch):

@@ -78,18 +78,6 @@ def test_counts_are_those_of_dictionaries(case):
     assert set(computed.codes) == set(known.tolist()) | {c for graph in reference for c in graph}
 
 
-def test_streams_keep_their_iteration_and_weight():
-    streams = streams_of([1, 2], [3, 3], [4, 5])
-    for n_jobs in (None, 2):
-        with workers(n_jobs):
-            computed = count_streams([streams], np.array([0, 1, 2]))
-        assert [(s.iteration, s.weight, s.counts.shape[1]) for s in computed] == [
-            (0, 0.5, 2),
-            (1, 0.5, 1),
-            (2, 0.5, 2),
-        ]
-
-
 def test_ranked_bins_do_not_depend_on_the_order_of_graphs():
     ptr, codes = np.array([0, 2, 5]), np.array([9, -4, 9, 3, 3])
     (stream,) = count_streams([streams_of(codes)], ptr)

@@ -101,18 +101,6 @@ def test_items_that_are_not_counted_share_nothing():
     assert not shares.any()
 
 
-def test_a_table_is_made_once_and_not_copied():
-    import pickle
-
-    vocabulary = vocabulary_of(pk.WeisfeilerLehman(t_max=1))
-    assert vocabulary.table is vocabulary.table
-    again = pickle.loads(pickle.dumps(vocabulary))
-    assert again.table is not vocabulary.table
-    columns = [one.enter(NEW) for one in (vocabulary, again)]
-    found = [entries.columns.reshape(2, -1)[0][entries.places[0]] for entries in columns]
-    assert np.array_equal(*found)
-
-
 def test_items_of_codes_that_are_not_counted_have_no_slot():
     """Codes below, between and above those that are counted, and one that only another graph has."""
     graphs = pk.check_graphs([nx.path_graph(3), nx.path_graph(2)])

@@ -106,18 +106,6 @@ def test_weights_of_sizes_and_kinds_of_edges_enter():
     assert np.allclose(explanation.decisions, (matrix @ coefficients)[:, 0], atol=1e-12, rtol=0)
 
 
-def test_kernels_on_attributes_are_not_dot_products():
-    data = pk.datasets.make_synthetic(12, random_state=0)
-    kernel = pk.ShortestPath(attributes="gaussian", labels=None)
-    assert not kernel._is_dot_product
-    assert kernel.fit(data.graphs)._counter is None
-    model = pk.PropagationClassifier(kernel=kernel, C=1, random_state=0).fit(data.graphs, data.target)
-    with pytest.raises(TypeError, match="not a dot product"):
-        model.explain(data.graphs)
-    with pytest.raises(TypeError, match="needs kernels that are dot products"):
-        pk.PropagationClassifier(kernel=kernel, solver="linear").fit(data.graphs, data.target)
-
-
 @pytest.mark.parametrize(
     ("names", "classes", "weights", "sides"),
     [

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import networkx as nx
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -14,7 +13,6 @@ from propkernels.explain.rule import (
     KernelMember,
     RatioMember,
     Rule,
-    Sums,
     dual_members,
 )
 from propkernels.kernels import LabelHistogram
@@ -35,24 +33,6 @@ def member_of(cls, **parameters):
     (member,) = dual_members(kernel, COEFFICIENTS)
     assert isinstance(member, cls)
     return kernel, member
-
-
-@pytest.mark.parametrize("base_kernel", ["linear", "intersection", "jaccard", "tanimoto"])
-@pytest.mark.parametrize("n_decisions", [1, 6])
-def test_bins_of_all_kinds_contribute_what_they_decide(base_kernel, n_decisions):
-    """Rare and popular bins, streams that share much and little, and a graph without nodes."""
-    graphs = pk.datasets.make_molecules(130, random_state=1, mean_nodes=9).graphs
-    train, new = graphs[:100], pk.check_graphs([*graphs[100:].to_networkx(), nx.Graph()])
-    coefficients = np.random.default_rng(0).normal(size=(100, n_decisions))
-    kernel = pk.WeisfeilerLehman(t_max=4, base_kernel=base_kernel).fit(train)
-    (member,) = dual_members(kernel, coefficients)
-    counted = Counted(new)
-    decisions = member.decide(counted)
-    np.testing.assert_allclose(decisions, kernel.transform(new) @ coefficients, rtol=1e-11, atol=1e-11)
-    chosen = np.arange(len(new)) % n_decisions
-    terms = member.contributions(counted, Sums(np.eye(n_decisions), chosen))[0].sum(axis=1)
-    sums = np.bincount(new.graph_ids, terms, minlength=len(new))
-    np.testing.assert_allclose(sums, decisions[np.arange(len(new)), chosen], rtol=1e-11, atol=1e-11)
 
 
 def test_kernels_without_bins_have_no_contributions():

@@ -7,7 +7,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from propkernels import _core
 from propkernels.codes.codes import (
     LocalitySensitiveHash,
     in_key_order,
@@ -101,22 +100,6 @@ def test_packets_cover_all_graphs_and_fit(runtime, sizes):
     for first, last in pairwise(packets.tolist()):
         assert ptr[last] - ptr[first] <= graphs.capacity or last == first + 1
     assert graphs.n_packets == len(packets) - 1
-
-
-@pytest.mark.parametrize(
-    ("sizes", "first"),
-    [
-        ([2, 2, 2, 2], [0, 2, 4]),
-        ([4, 1, 3, 1], [0, 1, 3, 4]),
-        ([9, 1, 0, 9, 0, 1], [0, 1, 3, 4, 6]),
-        ([0, 0, 0], [0, 3]),
-        ([7], [0, 1]),
-    ],
-)
-def test_a_packet_ends_before_the_graph_that_would_not_fit(sizes, first):
-    packets = np.full(len(sizes) + 2, -1, dtype=np.int32)
-    n_packets = _core.cut_packets(np.concatenate([[0], np.cumsum(sizes)]), 4, packets)
-    assert packets[: n_packets + 1].tolist() == first
 
 
 def test_nodes_of_graphs_beyond_a_packet(runtime):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from ctypes import memmove
 from types import SimpleNamespace
@@ -13,7 +12,6 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from propkernels import _core
 from propkernels.counts.counters import StreamCounts
 from propkernels.gpu import transfer
 from propkernels.gpu.transfer import later_streams
@@ -97,38 +95,6 @@ def test_an_error_of_the_device_ends_the_workers(copies, monkeypatch):
         copies._cupy.cuda.runtime, "memcpyAsync", lambda to, source, n, *_: memmove(to, source, n)
     )
     assert copies.to_host(np.ones(500).view(DeviceArray)).sum() == 500
-
-
-@pytest.mark.parametrize(("stop", "written"), [(0, [3, 515, 1027, 1539]), (1, [])])
-def test_one_number_per_page_is_written_until_told_to_stop(stop, written):
-    flat = np.ones(2000)
-    _core.touch_pages(flat[3:], 512, np.array([stop]))
-    assert np.flatnonzero(flat == 0).tolist() == written
-
-
-@pytest.mark.parametrize("dtype", [np.uint16, np.int32, np.uint8])
-def test_chunks_are_written_when_they_have_arrived(dtype):
-    n_slots, length, n = 4, 7, 61
-    source, flat = (
-        np.arange(n).astype(dtype),
-        np.full(n, 9, dtype=np.uint8 if dtype is np.uint8 else np.float64),
-    )
-    slots, n_chunks = np.zeros((n_slots, length), dtype=dtype), -(-n // length)
-    ready, done = np.zeros((2, n_slots), dtype=np.int64)
-    with ThreadPoolExecutor(2) as threads:
-        workers = [
-            threads.submit(_core.write_chunks, slots, worker, 2, n_chunks, ready, done, flat)
-            for worker in (0, 1)
-        ]
-        for chunk in range(n_chunks):
-            while chunk >= n_slots and done[chunk % n_slots] <= chunk - n_slots:
-                pass
-            part = source[chunk * length : (chunk + 1) * length]
-            slots[chunk % n_slots, : len(part)] = part
-            ready[chunk % n_slots] = chunk + 1
-        for worker in workers:
-            worker.result()
-    np.testing.assert_array_equal(flat, source)
 
 
 def streams_and_calls():

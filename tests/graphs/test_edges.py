@@ -1,6 +1,5 @@
 """What edges carry: attributes, names, ids, and parallel edges."""
 
-import pickle
 from collections import defaultdict
 
 import numpy as np
@@ -52,20 +51,6 @@ def test_entries_that_agree_add_up_and_others_stay_apart(entries, random):
     assert database(shuffled) == graphs  # the order follows from the contents
     pairs = {key[:2] for key in expected}
     assert graphs.has_parallel_edges == (len(pairs) < len(expected))
-
-
-@given(st.lists(ENTRY, min_size=1, max_size=12))
-def test_parts_of_a_database_keep_everything(entries):
-    one, two = database(entries).with_ids(["x"]), database(entries[:1]).with_ids([7])
-    both = GraphDatabase.concat([one, two, one])
-    assert both.ids.tolist() == ["x", 7, "x"]
-    assert both[[0]] == one
-    assert both[1:2] == two
-    assert both[[2, 1]] == GraphDatabase.concat([one, two])
-    assert both[[2, 1]].ids.tolist() == ["x", 7]
-    again = pickle.loads(pickle.dumps(both))
-    assert again == both
-    assert again.ids.tolist() == both.ids.tolist()
 
 
 def parallel():

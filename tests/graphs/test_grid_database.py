@@ -9,7 +9,6 @@ import pytest
 
 import propkernels as pk
 from propkernels.graphs.drawing import gray_labels, thumbnail
-from tests.zoo import hide_labels
 
 
 def random_images(seed=0, shapes=((4, 5), (3, 3), (1, 6), (7, 2))):
@@ -107,29 +106,6 @@ def test_a_list(make):
     for other in (grids.with_labels(np.zeros(grids.n_nodes, dtype=int)), grids[::-1], "grids"):
         assert grids != other
     assert grids[0] != grids[1]
-
-
-def test_other_labels():
-    grids = masked_database()
-    other = grids.with_labels(np.zeros(grids.n_nodes, dtype=int))
-    assert other.label_values == (0,)
-    assert other[0].shape == grids[0].shape
-    hidden = hide_labels(grids, 0.5, random_state=0)
-    assert isinstance(hidden, pk.GridDatabase)
-    assert 0 < np.count_nonzero(hidden.node_labels == -1) < grids.n_nodes
-
-
-def test_edges_are_asked_for_in_vain():
-    grids = pk.GridDatabase(random_images())
-    assert not hasattr(grids, "adjacency")
-    with pytest.raises(ValueError, match=r"stores pixels, not edges.*to_graphs"):
-        pk.PropagationKernel(labels="degree").fit(grids)
-    with pytest.raises(ValueError, match=r"stores pixels, not edges.*to_graphs"):
-        pk.PropagationKernel(propagation="diffusion").fit(grids)
-    with pytest.raises(TypeError, match="Convolution requires a GridDatabase, got a GraphDatabase"):
-        pk.PropagationKernel(propagation="convolution").fit(grids.to_graphs())
-    with pytest.raises(ValueError, match="at least one graph"):
-        pk.PropagationKernel().fit(grids[:0])
 
 
 def test_text_and_html():

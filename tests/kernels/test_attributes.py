@@ -91,15 +91,6 @@ def test_attributes_walk_in_the_direction_of_the_labels(direction):
     assert (cumulative[1] - cumulative[0]) == nodes_alike
 
 
-# invariances
-
-
-# what comes from fit, and only from there
-
-
-# streams that split nothing
-
-
 # missing attributes
 
 
@@ -130,12 +121,6 @@ def test_missing_agrees_with_missing_only(combine):
         matrix.tolist()
         == (contributions * np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])).tolist()
     )
-
-
-# as estimators
-
-
-# bad input
 
 
 @every_treatment

@@ -9,7 +9,6 @@ import pytest
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.kernels import LabelHistogram, SubgraphMatching
 from propkernels.propagation import Diffusion
 from tests.test_contract_discovery import assert_same
 from tests.zoo import labelled_zoo
@@ -74,36 +73,6 @@ def test_bad_parameters_are_named_and_change_nothing(cls, name, value, error):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("t_max", 0),
-        ("t_max", np.uint8(2)),
-        ("bin_width", 1),
-        ("bin_width", np.float32(0.5)),
-        ("n_hashes", np.int16(2)),
-        ("normalize", np.True_),
-        ("random_state", np.random.RandomState(0)),
-        ("random_state", np.int64(3)),
-        ("random_state", None),
-        ("n_jobs", -1),
-        ("n_jobs", np.int64(2)),
-    ],
-)
-def test_values_of_numpy_are_as_good(name, value):
-    for cls in (pk.PropagationKernel, pk.PropagationFeatures):
-        assert cls(**{name: value}).fit_transform(labelled_zoo()).shape[0] == len(labelled_zoo())
-
-
-@pytest.mark.parametrize("base_kernel", ["linear", "intersection", "tanimoto"])
-def test_normalized_prefixes_have_the_bits_of_smaller_fits(base_kernel):
-    graphs = pk.datasets.make_molecules(20, random_state=0).graphs
-    options = {"n_hashes": 3, "base_kernel": base_kernel, "normalize": True, "random_state": 0}
-    kernels = pk.PropagationKernel(t_max=4, **options).fit_transform_cumulative(graphs)
-    for t in range(5):
-        assert np.array_equal(kernels[t], pk.PropagationKernel(t_max=t, **options).fit_transform(graphs))
-
-
-@pytest.mark.parametrize(
     "kernel",
     [
         pk.PropagationKernel(t_max=4, n_hashes=2, random_state=0),
@@ -121,15 +90,3 @@ def test_restricted_is_the_kernel_fitted_with_fewer_iterations(kernel):
         assert found.get_params() == expected.get_params()
         assert np.array_equal(found.transform(graphs), expected.transform(graphs))
     assert whole.get_params() == kernel.get_params()
-
-
-def test_restricted_without_iterations_is_normalized_or_not():
-    graphs = pk.datasets.make_molecules(30, random_state=0).graphs
-    for kernel in (LabelHistogram(), pk.ShortestPath(), SubgraphMatching(k=3)):
-        whole = clone(kernel).fit(graphs[:20])
-        for normalize in (False, True):
-            expected = clone(kernel).set_params(normalize=normalize).fit(graphs[:20])
-            found = whole._restricted(None, normalize)
-            assert np.array_equal(found.transform(graphs), expected.transform(graphs))
-    with pytest.raises(ValueError, match="t_max"):
-        whole._restricted(1, False)

@@ -99,19 +99,3 @@ def test_fit_refuses(kernel, graphs, kind, words):
 def test_transform_refuses(fitted, graphs, words):
     with pytest.raises(ValueError, match=words):
         FITTED[fitted].transform(graphs)
-
-
-@pytest.mark.parametrize(
-    ("attributes", "error", "message"),
-    [
-        (3, TypeError, "a list of arrays, one per image"),
-        ([np.ones((2, 2, 3))], ValueError, "of 1 images for 2 images"),
-        ([np.ones((2, 2, 3)), np.ones((3, 2, 3))], ValueError, r"image 1 .* shape \(2, 2, 'D'\)"),
-        ([np.ones((2, 2, 3)), np.ones((2, 2, 4))], ValueError, "image 1 has 4 attributes per pixel"),
-        ([np.ones((2, 2), object)] * 2, ValueError, "must be numbers"),
-        ([np.full((2, 2), np.inf)] * 2, ValueError, "inf"),
-    ],
-)
-def test_attributes_of_pixels(attributes, error, message):
-    with pytest.raises(error, match=message):
-        pk.GridDatabase([np.zeros((2, 2), int)] * 2, attributes=attributes)

@@ -41,14 +41,6 @@ def test_tiles_and_threads_do_not_matter(kernel, monkeypatch):
     assert values.min() >= -1e-9 * values.max()
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
-def test_grids_are_refused_as_they_have_no_edges(kernel):
-    grids, fitted = pk.GridDatabase([np.eye(3, dtype=int)]), kernel.fit(attributed())
-    for call in (kernel.fit, fitted.transform):
-        with pytest.raises(Exception, match="stores pixels, not edges"):
-            call(grids)
-
-
 def test_values_must_be_finite():
     large = np.full(3, 1e308)  # the sum overflows, the values do not
     assert check_finite(large) is large

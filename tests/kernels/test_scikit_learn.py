@@ -7,15 +7,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import propkernels as pk
-from tests.zoo import cycle_edges, labelled_zoo, one
-
-
-def rings(n=24):
-    """Rings of zeros and ones, as many of each; the class is how they stand: 010101... or 00110011..."""
-    sizes = [4 * (k // 6 + 2) for k in range(n // 2)]
-    graphs = [one(k, cycle_edges(k), np.arange(k) // run % 2) for k in sizes for run in (1, 2)]
-    return pk.GraphDatabase.concat(graphs), np.array([0, 1] * (n // 2))
-
+from tests.zoo import labelled_zoo
 
 # names and containers
 

@@ -146,13 +146,6 @@ def test_classes_of_one_graph(data, solver):
     assert model.predict_set(data.graphs[:18])[:, 2].all()  # of one graph nothing can be excluded
 
 
-def test_attributes_are_seen_by_default():
-    data = pk.datasets.make_synthetic(24, random_state=0)
-    model = pk.PropagationClassifier(t_max=1, C=10, random_state=0).fit(data.graphs, data.target)
-    parts = model.kernel_.kernels if isinstance(model.kernel_, pk.SumKernel) else [model.kernel_]
-    assert any(getattr(part, "attributes", None) is not None for part in parts)
-
-
 @pytest.mark.parametrize("solver", ["ridge", "linear"])
 @pytest.mark.parametrize("has_attributes", [True, False])
 def test_decisions_of_default_models_are_the_same_to_the_bit_in_any_batch(solver, has_attributes):

@@ -150,17 +150,6 @@ def test_every_solver_and_kernel_has_sets_and_intervals(settings):
     assert sets.any()
 
 
-@pytest.mark.slow
-def test_each_of_several_classes_is_covered():
-    limits = np.quantile(SIZES[:150], [0.2, 0.4, 0.6, 0.8])
-    classes = np.digitize(SIZES, limits)
-    sets = pk.PropagationClassifier(**ONE).fit(GRAPHS[:150], classes[:150]).predict_set(GRAPHS[150:], 0.8)
-    assert sets.shape == (150, 5)
-    for label in range(5):
-        assert np.mean(sets[classes[150:] == label, label]) > 0.6
-    assert np.mean(sets[np.arange(150), classes[150:]]) == pytest.approx(0.8, abs=0.1)
-
-
 def test_a_class_of_one_graph_is_never_excluded_and_equal_scores_are_no_problem():
     classes = np.array([0, 1] * 10 + [2])
     equal = pk.from_networkx([nx.path_graph(3)] * 21)
@@ -192,20 +181,3 @@ def test_impossible_coverages_are_refused(regressor, classifier, coverage):
         regressor.predict_interval(GRAPHS[TEST], coverage)
     with pytest.raises(ValueError, match="coverage must be"):
         classifier.predict_set(GRAPHS[TEST], coverage)
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_mapie_takes_models_unchanged(regressor, classifier):
-    pytest.importorskip("mapie")
-    from mapie.classification import SplitConformalClassifier
-    from mapie.regression import SplitConformalRegressor
-
-    wrapped = SplitConformalRegressor(regressor, confidence_level=0.8, prefit=True)
-    wrapped.conformalize(GRAPHS[60:200], SIZES[60:200])
-    _, intervals = wrapped.predict_interval(GRAPHS[200:])
-    covered = (intervals[:, 0, 0] <= SIZES[200:]) & (SIZES[200:] <= intervals[:, 1, 0])
-    assert np.mean(covered) == pytest.approx(0.8, abs=0.1)
-    wrapped = SplitConformalClassifier(classifier, confidence_level=0.8, prefit=True)
-    wrapped.conformalize(GRAPHS[60:200], CLASSES[60:200])
-    _, sets = wrapped.predict_set(GRAPHS[200:])
-    assert np.mean(sets[np.arange(100), CLASSES[200:], 0]) == pytest.approx(0.8, abs=0.1)

@@ -171,17 +171,6 @@ def test_columns_do_not_depend_on_others(solver):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [None, KERNEL])
-def test_several_columns_are_evaluated(model):
-    arguments = {"cv": 3, "random_state": 0}
-    accuracy = pk.evaluate(GRAPHS, labels(), model, **arguments)
-    ranking = pk.evaluate(GRAPHS, labels(), model, scoring="roc_auc", **arguments)
-    assert accuracy.metric == "accuracy"
-    assert 0.6 < accuracy.mean < ranking.mean <= 1.0
-    assert pk.evaluate(GRAPHS, numbers(), model, **arguments).mean > 0.7
-
-
-@pytest.mark.slow
 def test_parameters_of_the_default_models_kernel_can_be_searched():
     model = pk.PropagationClassifier(t_max=1, C=10, random_state=0)
     search = GridSearchCV(model, {"kernel__bin_width": [1e-5, 10.0]}, cv=2).fit(GRAPHS, TARGET)
@@ -230,6 +219,7 @@ REFUSED = [
     ({"kernel": []}, {}, ValueError, "empty list"),
     ({"kernel": pk.PropagationKernel}, {}, TypeError, "kernel must be an estimator"),
     ({"solver": "magic"}, {}, ValueError, "solver must be one of"),
+    ({"kernel": pk.WeisfeilerLehman(base_kernel="rbf"), "solver": "linear"}, {}, TypeError, "dot products"),
     ({"normalize": "yes"}, {}, ValueError, "normalize must be one of"),
     ({"C": "magic"}, {}, TypeError, "C must be"),
     ({"C": -1}, {}, ValueError, "C must be"),

@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.explain.rule import FoldedMember
 
 QUICK = {"t_max": [0, 2], "C": [1, 10, 100], "random_state": 0}
 
@@ -14,24 +12,6 @@ QUICK = {"t_max": [0, 2], "C": [1, 10, 100], "random_state": 0}
 def data():
     molecules = pk.datasets.make_molecules(90, random_state=0)
     return molecules.graphs, np.diff(molecules.graphs.graph_ptr) + 4.0 * molecules.target + 100
-
-
-@pytest.mark.parametrize("normalize", [True, False])
-@pytest.mark.parametrize("kernel", [pk.PropagationKernel(t_max=3, n_hashes=2), pk.WeisfeilerLehman(t_max=2)])
-def test_folded_predictions_are_ridge_regression_on_the_full_gram(data, kernel, normalize):
-    """With an intercept, which is not penalized: that of centered targets and rows."""
-    graphs, y = data
-    train, test = graphs[:60], graphs[60:]
-    model = pk.PropagationRegressor(kernel=kernel, C=10, t_max=2, normalize=normalize, random_state=0)
-    model.fit(train, y[:60])
-    reference = clone(model.kernel_)
-    gram = reference.fit_transform(train)
-    middle = np.eye(60) - 1 / 60
-    system = middle @ gram @ middle + 0.1 * gram.diagonal().mean() * np.eye(60)
-    dual = middle @ np.linalg.solve(system, y[:60] - y[:60].mean())
-    intercept = np.mean(y[:60] - gram @ dual)
-    assert isinstance(model.rule_.members[0], FoldedMember)
-    np.testing.assert_allclose(model.predict(test), reference.transform(test) @ dual + intercept, atol=1e-8)
 
 
 @pytest.mark.slow

@@ -195,13 +195,6 @@ def test_known_targets_of_another_graph_are_those_of_fit():
         pk.NodeRegressor().fit(nx.path_graph(3), ["a", "b", "c"])
 
 
-def test_decisions_of_the_training_graph_are_those_of_its_rule():
-    sheet = Sheet(MODEL.graph_, MODEL._inputs)
-    hops = MODEL._hops(sheet, MODEL.nodes_, MODEL._targets)
-    np.testing.assert_array_equal(MODEL._rule.decide(sheet, hops), MODEL.decisions_)
-    assert not any(block.uses_targets for block in MODEL._blind_rule.blocks)
-
-
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [

@@ -211,8 +211,6 @@ def test_several_labels():
 
 
 def test_figures_and_molecules_carry_the_text(classifier):
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
     ax = pk.plotting.plot_explanation(classifier, DATA.graphs, 3, coverage=0.9)
     assert ax.get_title().startswith(forecast(classifier, DATA.graphs[[3]], 0.9) + "\n")
     with pytest.raises(ValueError, match="coverage requires a model"):

@@ -20,17 +20,6 @@ def explained():
     return Explanation(contributions, graphs.graph_ptr, 0.25, graphs, "yes", "no")
 
 
-@pytest.fixture
-def grids():
-    rng = np.random.default_rng(0)
-    return pk.GridDatabase([rng.integers(0, 3, (4, 6)), rng.integers(0, 3, (5, 3))])
-
-
-def explained_grids(grids, masks=None):
-    values = np.arange(2.0 * grids.n_nodes).reshape(-1, 2) - grids.n_nodes
-    return Explanation(values, grids.graph_ptr, 0.0, grids, 1, 0)
-
-
 def points(ax):
     return next(child for child in ax.collections if isinstance(child, PathCollection))
 
@@ -122,22 +111,6 @@ def test_a_single_node_and_an_empty_graph(explained):
 def test_given_coordinates(explained):
     where = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])
     assert np.array_equal(points(pk.plotting.plot_explanation(explained, layout=where)).get_offsets(), where)
-
-
-def test_a_grid_is_a_picture_with_a_heat_map(grids, monkeypatch):
-    monkeypatch.setattr("propkernels.plotting.panels.MOST_SQUARES", 0)
-    found = explained_grids(grids)
-    ax = pk.plotting.plot_explanation(found, graph=1)
-    below, heat = (image.get_array() for image in ax.get_images())
-    assert below.shape == (5, 3)
-    assert heat.shape == (5, 3, 4)
-    values = found.image(1)
-    strength = np.asarray(heat[..., 3])
-    assert np.array_equal(np.argsort(np.abs(values).ravel()), np.argsort(strength.ravel()))
-    assert [len(image.get_images()) for image in pk.plotting.plot_explanation(found, graph=0, t="each")] == [
-        2,
-        2,
-    ]
 
 
 @pytest.fixture(scope="module")

@@ -12,15 +12,6 @@ from propkernels.plotting.panels import turned
 
 # plot evaluation
 
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    matplotlib.pyplot.close("all")
-
 
 def make_evaluation(scores, metric="accuracy", split="a"):
     scores = np.array(scores, dtype=float)

@@ -19,6 +19,7 @@ from propkernels.propagation.initial import initial_distributions, label_column,
 from propkernels.propagation.schemes import resolve_scheme
 from tests import naive
 from tests.propagation import dense
+from tests.propagation.test_twins import TWINS
 from tests.zoo import labelled_zoo, one, path_edges
 
 NAMES = {
@@ -43,31 +44,13 @@ every_scheme = pytest.mark.parametrize("name", SCHEMES)
 every_metric = pytest.mark.parametrize("metric", ["tv", "hellinger"])
 
 
-def dense_steps(name, start):
-    """P_0, ..., P_3 of a scheme, from its formula."""
-    column_0_or_2 = np.isin(start.distributions.argmax(axis=1), [start.values.index(v) for v in (0, 2)])
-    steps = {
-        "diffusion": lambda: dense.diffusion(start),
-        "lazy_diffusion": lambda: dense.diffusion(start, 0.5),
-        "label_propagation": lambda: dense.label_propagation(start),
-        "absorbing_walk": lambda: dense.absorbing_walk(start, start.observed),
-        "partial_absorption": lambda: dense.partial_absorption(start),
-        "label_spreading": lambda: dense.label_spreading(start),
-        "clamp before": lambda: dense.label_propagation(start, "before"),
-        "absorbing labels": lambda: dense.absorbing_walk(start, start.observed & column_0_or_2),
-        "absorption by degree": lambda: dense.partial_absorption(start, rate=1.5),
-        "spreading both ways": lambda: dense.label_spreading(start, 0.5, "both"),
-    }
-    return dense.dense_history(steps[name](), start.distributions, 3)
-
-
 # the engine
 
 
 @pytest.mark.slow
 @every_metric
 @pytest.mark.parametrize("n_hashes", [1, 2])
-@pytest.mark.parametrize("name", [name for name in SCHEMES if "belief" not in name and "reverse" not in name])
+@pytest.mark.parametrize("name", [name for name in TWINS if "reverse" not in name])
 def test_codes_are_those_of_the_dense_distributions(name, n_hashes, metric):
     """Projected first or not, compiled or not: codes are floor((P_t v + b) / w) of the formula's P_t."""
     graphs = dense.partial_zoo()
@@ -76,8 +59,9 @@ def test_codes_are_those_of_the_dense_distributions(name, n_hashes, metric):
     vectors, offsets = lsh.vectors(label_keys(start.values), streams), lsh.offsets(streams)
     column = label_column(graphs, "node")
     initial = initial_distributions(column, learn_prior(column, "uniform"))
-    computed = label_codes(graphs, SCHEMES[name], initial, lsh, 3, n_hashes)
-    history = dense_steps(name, start)
+    scheme, step = TWINS[name]
+    computed = label_codes(graphs, scheme, initial, lsh, 3, n_hashes)
+    history = dense.dense_history(step(start, graphs), start.distributions, 3)
     for s, t in enumerate(computed.iterations):
         reference = naive.calculate_lsh(history[t], vectors[:, s], offsets[s], 1.0, metric)
         assert np.array_equal(computed.codes[s], reference)
@@ -101,9 +85,6 @@ def test_projecting_first_changes_nothing(name):
         for scheme in (Plain(), SCHEMES[name])
     )
     assert np.array_equal(computed, reference)
-
-
-# invariances, on partially labelled graphs
 
 
 # by name or object

@@ -75,20 +75,6 @@ def test_segments_agree():
     assert_same(added.query(QUERIES, at_least=0.4), reference(index("jaccard"), QUERIES, 999, 0.4))
 
 
-@pytest.mark.usefixtures("small")
-def test_graphs_not_met_are_less_similar():
-    """With ``n_needed`` levels read, the best graph without a common level stays below the similarity."""
-    known = index("jaccard")
-    for query in Query.all(known._counter.count(QUERIES, None), known._measure):
-        (search,) = known._file.searches(query)
-        plan, values = bounds.Plan.of(search), search.similarities()
-        reader = bounds._Reader(search, plan)
-        reader.read(plan.n_lists // 2)
-        unmet = values[reader.common == 0].max(initial=0.0)
-        reachable = [s for s in np.linspace(0.01, 1, 50) if plan.n_needed(s, True) <= reader.n_read]
-        assert all(unmet < s for s in reachable)
-
-
 @pytest.mark.parametrize("least_graphs", [1, 50, 999])
 @pytest.mark.parametrize("similarity", ["jaccard", "cosine"])
 def test_later_graphs_are_those_after_a_graph(similarity, least_graphs, monkeypatch):

@@ -27,7 +27,11 @@ def test_sparse_matrices_are_checked(kind):
         (data, indices, np.array([0, 3, 2])),
         (data, indices, np.array([0, 1, -2])),
         (data[:1], indices, indptr),
+        (data, indices.astype(float), indptr),
+        (data, indices, indptr[::-1].copy()),
+        (data, indices, indptr[:-1]),
         (data.astype(complex), indices, indptr),
+        (data.astype(str), indices, indptr),
     ):
         with pytest.raises(ValueError, match="sparse matrix"):
             codec.sparse_matrix(kind, shape, *wrong)

@@ -25,6 +25,7 @@ def decode(tree):
         {"same": True},
         {"bytes": "not base64!"},
         {"array": 7},
+        *({"array": number} for number in ({}, [], "x", None)),
         {"object": {"class": "os.system", "state": {}}},
         {"object": {"class": "propkernels.graphs.database.GraphDatabase", "state": {}}},
         {"sparse": {"format": "csr", "shape": [1, 1], "data": 2, "indices": 0, "indptr": 1}},

@@ -1,8 +1,5 @@
 """save and load: nothing is lost, whatever was fitted, in this process or another."""
 
-import os
-import subprocess
-import sys
 import zipfile
 
 import numpy as np
@@ -18,8 +15,6 @@ from tests.test_contract_discovery import (
     dense,
     describe,
     fitted_on_the_zoo,
-    has,
-    public_classes,
     schemes,
     the_zoo,
 )
@@ -73,42 +68,6 @@ def assert_identical(computed, reference):
     assert np.array_equal(dense(computed), dense(reference))
 
 
-PREDICTORS = public_classes("fit", "predict")
-for name in ("NodeClassifier", "NodeRegressor"):  # take targets of nodes: tests/nodes
-    del PREDICTORS[name]
-METHODS = ("predict", "decision_function", "predict_proba")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PREDICTORS)
-def test_every_public_predictor(name, tmp_path):
-    steps = {"t_max": [0, 1]} if has(PREDICTORS[name], "t_max") else {}
-    model = PREDICTORS[name](**steps, random_state=0).fit(SMALL.graphs[:30], SMALL.target[:30])
-    again = round_trip(model, tmp_path)
-    assert set(vars(again)) == set(vars(model))
-    for method in METHODS:
-        if hasattr(model, method):
-            assert_identical(getattr(again, method)(SMALL.graphs), getattr(model, method)(SMALL.graphs))
-    if hasattr(model, "explain") and model.kernel_._is_dot_product:
-        explained = [m.explain(SMALL.graphs[:3]).contributions for m in (again, model)]
-        assert np.array_equal(*explained)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("solver", ["ridge", "svm", "landmarks", "linear", "gp"])
-@pytest.mark.parametrize("name", ["PropagationClassifier", "PropagationRegressor"])
-def test_every_solver(name, solver, tmp_path):
-    kernel = pk.PropagationKernel(t_max=1)
-    model = PREDICTORS[name](kernel=kernel, C=1.0, solver=solver, random_state=0)
-    again = round_trip(model.fit(SMALL.graphs[:30], SMALL.target[:30]), tmp_path)
-    for method in METHODS:
-        if hasattr(model, method):
-            assert_identical(getattr(again, method)(SMALL.graphs), getattr(model, method)(SMALL.graphs))
-    if name == "PropagationRegressor" and solver == "gp":
-        deviations = [m.predict(SMALL.graphs, return_std=True)[1] for m in (again, model)]
-        assert np.array_equal(*deviations)
-
-
 def test_pipelines_of_this_library_s_estimators(tmp_path):
     graphs = hide_labels(SMALL.graphs, 0.2, random_state=0)
     pipeline = make_pipeline(LabelImputer(tolerance=0.1), pk.WeisfeilerLehman(t_max=2)).fit(graphs[:30])
@@ -132,34 +91,6 @@ def test_settings_that_are_not_fitted_yet(tmp_path):
     assert again.kernel[1].prior == {"C": 0.5, None: 0.5}
     assert [type(cost) for cost in again.C] == [float, np.float64]
     assert again.random_state.rand() == np.random.RandomState(7).rand()
-
-
-OTHER_PROCESS = """
-import sys, numpy as np, propkernels as pk
-graphs = pk.datasets.make_molecules(40, random_state=0).graphs
-model = pk.load_model(sys.argv[1])
-print(model.predict(graphs).tolist(), model.predict_proba(graphs).tobytes().hex())
-similarities, ids = pk.load_model(sys.argv[2]).query(graphs, k=5)
-print(similarities.tobytes().hex(), ids.tolist())
-"""
-
-
-@pytest.mark.slow
-def test_same_predictions_in_another_process(tmp_path):
-    model = pk.PropagationClassifier(t_max=[0, 1], C=1.0, random_state=0)
-    model.fit(SMALL.graphs[:30], SMALL.target[:30])
-    index = pk.GraphIndex(random_state=0).fit(SMALL.graphs[:30])
-    pk.save_model(model, tmp_path / "model.pk")
-    pk.save_model(index, tmp_path / "index.pk")
-    command = [sys.executable, "-c", OTHER_PROCESS, str(tmp_path / "model.pk"), str(tmp_path / "index.pk")]
-    environment = {**os.environ, "PYTHONHASHSEED": "5"}
-    run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    found = index.query(SMALL.graphs, k=5)
-    probabilities = model.predict_proba(SMALL.graphs)
-    assert run.stdout.splitlines() == [
-        f"{model.predict(SMALL.graphs).tolist()} {probabilities.tobytes().hex()}",
-        f"{found.similarities.tobytes().hex()} {found.ids.tolist()}",
-    ]
 
 
 # what cannot be saved
