@@ -96,6 +96,7 @@ INVALID = [
     (GrayLevels(), RAMP, TypeError, "expected several images"),
     (GrayLevels(), "folder", TypeError, "must be a list of arrays, got str"),
     (GrayLevels(0), [RAMP], ValueError, "n_levels must be at least 1"),
+    (GrayLevels(10**400), [RAMP], ValueError, "n_levels must be at most"),
     (GrayLevels(scale="log"), [RAMP], ValueError, "scale must be one of"),
     (GrayLevels(outside="white"), [RAMP], ValueError, "outside must be one of None, 'black'"),
     (KMeansColors(0), [RAMP], ValueError, "n_colors must be at least 1"),

@@ -70,6 +70,7 @@ FITS = [
     (pk.SumKernel(kernels=[3]), PLAIN, TypeError, "kernels of this library"),
     (pk.SumKernel(BOTH, weights=[1.0]), PLAIN, ValueError, "weights must be 2 finite numbers"),
     (pk.SumKernel(BOTH, weights=[1.0, -1.0]), PLAIN, ValueError, "not negative"),
+    (pk.SumKernel(BOTH, weights=[1, 10**400]), PLAIN, ValueError, "weights must be 2 finite numbers"),
     (pk.SumKernel(BOTH, weights="equal"), PLAIN, ValueError, "weights must be 2 finite numbers"),
     (pk.SumKernel(BOTH, normalize_parts=1), PLAIN, TypeError, "normalize_parts must be"),
 ]

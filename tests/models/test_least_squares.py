@@ -128,3 +128,8 @@ def test_least_squares_on_features(form, weights):
             own = None if weights is None else weights[known]
             machine = Ridge(alpha=1 / (PER_COST * cost)).fit(FEATURES[known], GAPS[known, column], own)
             np.testing.assert_allclose(found.decisions(FEATURES)[:, column], machine.predict(FEATURES))
+
+
+def test_equations_without_a_solution_are_refused():
+    with pytest.raises(ValueError, match=r"C=1e\+300 is too large for these features"):
+        solve_features(np.repeat(np.arange(4.0)[:, None], 2, axis=1), np.arange(4.0)[:, None], [1e300])

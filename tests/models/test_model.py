@@ -240,6 +240,10 @@ REFUSED = [
 ]
 OF_CLASSES = [({}, {"y": np.full((60, 2), 2.0)}, ValueError, "must be 0, 1 or missing")]
 OF_NUMBERS = [
+    ({"solver": np.array([1, 2])}, {}, ValueError, "solver must be one of"),
+    ({"progress": np.array([1, 2])}, {}, ValueError, "progress must be None, True or False"),
+    ({"cv": []}, {}, ValueError, "cv must hold pairs of training and test positions"),
+    ({"cv": b"x"}, {}, ValueError, "cv must hold pairs of training and test positions"),
     ({}, {"y": ["a"] * 60}, ValueError, "target must hold one number per graph"),
     ({}, {"y": np.full(60, np.inf)}, ValueError, "target must be finite, but that of graph 0 is not"),
     ({}, {"y": np.full((60, 2), np.inf)}, ValueError, "target must be finite, but that of graph 0 is not"),

@@ -47,6 +47,11 @@ def test_all_ways_to_read_molecules_give_the_same_labels(recwarn):
     ("parameters", "given", "error", "message"),
     [
         ({"errors": "skip"}, ["CC"], ValueError, "errors"),
+        ({"stereo": "no"}, ["CC"], TypeError, "stereo must be True or False, got 'no'"),
+        ({"edge_labels": None}, ["CC"], TypeError, "edge_labels must be True or False"),
+        ({"explicit_hydrogens": np.zeros(2)}, ["CC"], TypeError, "explicit_hydrogens must be True or False"),
+        ({"standardize": True}, ["CC"], ValueError, "standardize must be None or some of"),
+        ({"n_jobs": "all"}, ["CC"], TypeError, "n_jobs must be None or a whole number"),
         ({"node_labels": "colors"}, ["CC"], ValueError, "node_labels must be one of"),
         ({}, "CC", TypeError, "wrap the one molecule"),
         ({}, np.array([["CC", "CN"]]), ValueError, "one column"),

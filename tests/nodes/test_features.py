@@ -115,6 +115,7 @@ def test_more_columns_than_memory_are_refused_before_they_are_named():
             ValueError,
             "True",
         ),
+        (lambda: NodeFeatures(structure=False).fit_transform(GRAPH), ValueError, "nothing to propagate"),
         *[
             (lambda w=walks: NodeFeatures(normalizations=w).fit(GRAPH), TypeError, "a list of names")
             for walks in (0.5, "row", None, {"row"})

@@ -171,6 +171,7 @@ def test_a_class_with_one_node_is_kept():
         ({"sample_weight": [[1], *Y[1:].tolist()]}, ValueError, "sample_weight must hold"),
         ({"y": np.full(120, -1)}, ValueError, "is missing"),
         ({"y": np.where(Y == 0, 0, -1)}, ValueError, "one class is not enough"),
+        ({"cv": ()}, ValueError, "cv must hold pairs of training and test positions"),
         ({"validation": np.flatnonzero(Y < 0)}, ValueError, "validation must name"),
         ({"validation": np.ones(120, dtype=bool)}, ValueError, "validation must name"),
         ({"X": pk.GridDatabase([np.zeros((3, 3), dtype=int)])}, TypeError, "need a graph with edges"),
@@ -178,7 +179,21 @@ def test_a_class_with_one_node_is_kept():
 )
 def test_wrong_targets_are_refused_with_a_reason(given, error, word):
     with pytest.raises(error, match=word):
-        pk.NodeClassifier().fit(**({"X": ADJACENCY, "y": Y} | given))
+        pk.NodeClassifier(cv=given.get("cv")).fit(
+            **{"X": ADJACENCY, "y": Y} | {key: given[key] for key in given if key != "cv"}
+        )
+
+
+@pytest.mark.parametrize("n", [2, 3, 9, 10])
+def test_few_known_nodes_are_enough(n):
+    """Each class, or each of ten ranges of numbers, has one node: folds are not stratified."""
+    path, unknown = nx.path_graph(12), [None] * (12 - n)
+    classes = [chr(97 + i) for i in range(n)]
+    assert set(pk.NodeClassifier(random_state=0).fit(path, classes + unknown).predict()) <= set(classes)
+    numbers = pk.NodeRegressor(random_state=0).fit(path, [*map(float, range(n)), *unknown])
+    assert np.isfinite(numbers.predict()).all()
+    with pytest.raises(ValueError, match="only one node has a target"):
+        pk.NodeRegressor().fit(path, [1.0] + [None] * 11)
 
 
 def test_known_targets_of_another_graph_are_those_of_fit():

@@ -71,6 +71,12 @@ SCHEMES = [
     (LabelPropagation(direction="up"), ValueError, "direction must be one of 'follow', 'reverse', 'both'"),
     (AbsorbingWalk("C"), TypeError, f"{SET}.*got 'C'"),
     (AbsorbingWalk(3), TypeError, f"{SET}.*got 3"),
+    (AbsorbingWalk(np.array(3)), TypeError, f"{SET}.*got array"),
+    (
+        BeliefPropagation(labels=[0, 1]),
+        ValueError,
+        "labels name the rows of compatibility, which is not given",
+    ),
     (AbsorbingWalk(lambda graphs: np.ones(3)), ValueError, "must return one bool per node"),
     (AbsorbingWalk(alpha=1.5), ValueError, "alpha must be at most 1, got 1.5"),
     (AbsorbingWalk(alpha=0), ValueError, "alpha must be a finite number above 0, got 0"),

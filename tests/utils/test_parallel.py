@@ -6,6 +6,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from threading import Lock
 from time import sleep
 
+import numpy as np
 import psutil
 import pytest
 from joblib import Parallel, cpu_count, delayed, parallel_config
@@ -88,6 +89,13 @@ def test_calls_inside_keep_the_threads_of_the_call_around_them():
     with ThreadPoolExecutor(1) as pool, workers(5):
         assert pool.submit(asked).result() == 1
     assert asked() == 1
+
+
+def test_any_number_of_threads_is_allowed():
+    graphs = pk.datasets.make_molecules(4, random_state=0).graphs
+    expected = pk.WeisfeilerLehman().fit_transform(graphs)
+    for n_jobs in (10**30, -(10**30)):
+        assert np.array_equal(pk.WeisfeilerLehman(n_jobs=n_jobs).fit_transform(graphs), expected)
 
 
 @pytest.mark.parametrize(

@@ -34,22 +34,30 @@ R = TypeVar("R")
 STEPS_OF_A_THREAD = 2**16  # least work per thread: a millisecond or two
 STEPS_OF_A_PIECE = 2**18  # least work of a piece, also of a thread inside another thread's work
 PIECES_OF_A_THREAD = 4  # most pieces per thread, so that threads end together
+MOST_JOBS = 2**16
 PIECES_OF_A_STAGE = 16  # the same, of compiled loops, whose pieces cost nothing to begin
+
+
+def check_n_jobs(n_jobs: Any) -> int | None:
+    """Return a number of threads or processes as joblib takes it, or None."""
+    if n_jobs is None:
+        return None
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)):
+        raise TypeError(f"n_jobs must be None or a whole number, got {shown(n_jobs)}")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must be None, a number of threads, or -1 for all cores; got 0")
+    return max(-MOST_JOBS, min(int(n_jobs), MOST_JOBS))
 
 
 @contextmanager
 def workers(n_jobs: int | None) -> Iterator[None]:
     """Set the number of threads of what runs inside the block; None keeps that of the block around it."""
-    if n_jobs is None:
+    if (n_threads := check_n_jobs(n_jobs)) is None:
         yield
         return
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)):
-        raise TypeError(f"n_jobs must be None or a whole number, got {shown(n_jobs)}")
-    if n_jobs == 0:
-        raise ValueError("n_jobs must be None, a number of threads, or -1 for all cores; got 0")
     before = _N_JOBS.get()
     try:
-        _N_JOBS.set(int(n_jobs))
+        _N_JOBS.set(n_threads)
         yield
     finally:
         _N_JOBS.set(before)

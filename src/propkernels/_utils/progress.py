@@ -14,6 +14,10 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any, Self
 
+import numpy as np
+
+from propkernels._utils.checks import shown
+
 LOG = logging.getLogger("propkernels")
 LOG.addHandler(logging.NullHandler())
 Progress = bool | None  # None: a bar where it is visible; True: always; False: never
@@ -62,8 +66,8 @@ class ProgressBar:
         progress: Progress = None,
         unit: str = "",
     ) -> None:
-        if progress not in (None, True, False):
-            raise ValueError(f"progress must be None, True or False, got {progress!r}")
+        if not (progress is None or (isinstance(progress, (int, np.bool_)) and progress in (0, 1))):
+            raise ValueError(f"progress must be None, True or False, got {shown(progress)}")
         self._text, self._begin, self._n = text, time.perf_counter(), done
         self._bar: Any = None
         if is_watched() if progress is None else progress:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.arrays import object_array
 from propkernels._utils.checks import shown
+from propkernels._utils.parallel import check_n_jobs
 from propkernels._utils.typing import Column
 from propkernels.convert.asking_rdkit import load_rdkit, parse_atoms_and_bonds, parse_smiles, rdkit_reason
 from propkernels.convert.build import Faults, FlatGraphs, build, integers, joined, listed
@@ -188,6 +189,11 @@ class _Options:
     steps: tuple[str, ...] = ()
     descriptors: tuple[str, ...] | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("edge_labels", "explicit_hydrogens", "stereo"):
+            if not isinstance(value := getattr(self, name), (bool, np.bool_)):
+                raise TypeError(f"{name} must be True or False, got {shown(value)}")
+
     @property
     def needs_little(self) -> bool:
         """Whether atoms and bonds are enough: no stereochemistry, descriptors or function of atoms."""
@@ -252,6 +258,7 @@ def _assembled(sources: list[Any], parts: list[_Part], options: _Options, faults
 def _read_chunks(texts: list[Any], options: _Options, n_jobs: int | None) -> Iterator[_Part]:
     """Yield the parts of the list in order."""
     chunks = [texts[i : i + CHUNK] for i in range(0, len(texts), CHUNK)]
+    n_jobs = check_n_jobs(n_jobs)
     if n_jobs in (None, 1) or len(chunks) < 2:
         yield from (_read(chunk, options) for chunk in chunks)
         return
@@ -356,7 +363,7 @@ def check_steps(steps: Any) -> tuple[str, ...]:
     """Return the steps of standardization in the order in which they are applied; None: no steps."""
     if steps is None:
         return ()
-    several = [steps] if isinstance(steps, str) else list(steps)
+    several = list(steps) if isinstance(steps, Iterable) and not isinstance(steps, str) else [steps]
     for step in several:
         if not isinstance(step, str) or step not in STEPS:
             names = ", ".join(map(repr, STEPS))

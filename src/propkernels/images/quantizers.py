@@ -149,7 +149,7 @@ class GrayLevels(Quantizer):
 
     def _learn(self, pictures: list[Picture], masks: list[Mask]) -> None:
         check_choice(self.scale, SCALES, "scale")
-        self.n_labels_ = check_integer(self.n_levels, "n_levels", 1)
+        self.n_labels_ = check_integer(self.n_levels, "n_levels", 1, 2**53)
 
     def _label(self, picture: Picture, mask: Mask) -> NDArray[np.int64]:
         gray = picture if picture.ndim == 2 else picture @ LUMA

@@ -292,7 +292,7 @@ def _check_weights(weights: Any, n_parts: int) -> NDArray[np.float64]:
         return np.ones(n_parts)
     try:
         values = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         values = np.empty(0)
     if values.shape != (n_parts,) or not np.isfinite(values).all() or (values < 0).any():
         raise ValueError(f"weights must be {n_parts} finite numbers, not negative; got {shown(weights)}")

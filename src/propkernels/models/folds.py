@@ -87,9 +87,14 @@ def check_folds(cv: Any, name: str) -> Any:
         if cv != LEAVE_ONE_OUT:
             raise ValueError(f'{name} must be a whole number, "loo" or a splitter, got {shown(cv)}')
         return cv
-    if hasattr(cv, "split"):
+    if hasattr(cv, "split") and not isinstance(cv, bytes):
         return cv
-    return list(cv) if isinstance(cv, Iterable) else check_integer(cv, name, 2)
+    if not isinstance(cv, Iterable):
+        return check_integer(cv, name, 2)
+    pairs = [] if isinstance(cv, bytes) else list(cv)
+    if not all(isinstance(pair, Sequence | np.ndarray) and len(pair) == 2 for pair in pairs) or not pairs:
+        raise ValueError(f"{name} must hold pairs of training and test positions, got {shown(cv)}")
+    return pairs
 
 
 def split(

@@ -259,7 +259,10 @@ def _centered(
     for cost in costs:
         system = gram.copy()
         system.flat[:: len(gram) + 1] += 1 / (PER_COST * cost * total)
-        solved = np.asarray(solve_system(system, sides, assume_a="pos", overwrite_a=True))
+        try:
+            solved = np.asarray(solve_system(system, sides, assume_a="pos", overwrite_a=True))
+        except np.linalg.LinAlgError:
+            raise ValueError(f"C={cost:g} is too large for these features: use a smaller one") from None
         yield solved, level - middle @ solved
 
 

@@ -102,7 +102,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     n_targets_: Annotated[int | None, SOMETIMES]
 
     def _learning_target(self, y: Any, n: int, several: bool, weights: Any, places: Any) -> NumberTarget:
-        if self.solver == "gp" and several:
+        if several and isinstance(self.solver, str) and self.solver == "gp":
             raise ValueError('solver="gp" predicts one number per graph, not several: use another solver')
         return NumberTarget.of(y, n, several, weights, places)
 

@@ -180,6 +180,10 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
         parts = [rows.block(block, nodes, None) for block in blocks]
         if self.n_targets_:
             parts.append(self._target_columns(sheet, y))
+        if not parts and not self.codes:
+            raise ValueError(
+                "the graph has nothing to propagate: set structure or codes, or give attributes or y"
+            )
         if self.codes:
             return csr_array(hstack([*map(csr_array, parts), sheet.codes], format="csr"))
         return np.hstack(parts)

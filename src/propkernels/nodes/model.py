@@ -204,7 +204,11 @@ class NodeModel(NodeParameters, GraphInput, BaseEstimator, ABC):
         """Return the folds for the choice, and the places of the nodes that are fitted."""
         everyone, cv = np.arange(len(nodes)), DEFAULT_FOLDS if self.cv is None else self.cv
         if validation is None:
-            return choosing_folds(target, cv, None, seed), everyone
+            folds = choosing_folds(target, cv, None, seed)  # none where each class, or range, has one node
+            folds = folds or choosing_folds(np.zeros_like(target), cv, None, seed)
+            if not folds:
+                raise ValueError("only one node has a target: label at least two nodes")
+            return folds, everyone
         held = np.isin(nodes, validation)
         if not held.any() or held.all():
             raise ValueError("validation must name some labeled nodes, and not all of them")

@@ -88,6 +88,8 @@ class BeliefPropagation(PropagationScheme):
         """Return the compatibility of the labels of P_0, scaled to at most 1 so that no power overflows."""
         k = len(initial.values)
         if self.compatibility is None:
+            if self.labels is not None:
+                raise ValueError("labels name the rows of compatibility, which is not given")
             homophily = check_positive(self.homophily, "homophily")
             return (np.ones((k, k)) + (homophily - 1.0) * np.eye(k)) / max(homophily, 1.0)
         given = check_compatibility(self.compatibility)

@@ -81,12 +81,13 @@ class AbsorbingWalk(AffineScheme):
             if mask.dtype != bool or mask.shape != (graphs.n_nodes,):
                 raise ValueError("the function absorbing must return one bool per node")
             return mask
-        if isinstance(self.absorbing, str) or not isinstance(self.absorbing, Collection):
+        named = self.absorbing.tolist() if isinstance(self.absorbing, np.ndarray) else self.absorbing
+        if isinstance(named, (str, bytes)) or not isinstance(named, Collection):
             raise TypeError(
                 "absorbing must be 'observed', a collection of labels, or a function of the graphs; "
                 f"got {shown(self.absorbing)}"
             )
-        return _has_label(initial, self.absorbing)
+        return _has_label(initial, named)
 
 
 def _has_label(initial: InitialDistributions, labels: Collection[Hashable]) -> NDArray[np.bool_]:
