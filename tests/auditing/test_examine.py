@@ -32,7 +32,6 @@ def test_numbers():
     assert report.learning.scores[0].name == "mean"
     assert report.suspects.graphs[0] == 7
     assert report.statistics.target.kind == "numbers"
-    assert report.learning.calibration.confidence == (0.5, 0.8, 0.9, 0.95)
     json.loads(report.to_json())
 
 

@@ -1,4 +1,4 @@
-"""Scores of baselines and kernels, calibration, suspects, and the targets that they are computed from."""
+"""Scores of baselines and kernels, suspects, and the targets that they are computed from."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,8 @@ import pytest
 import propkernels as pk
 from propkernels.auditing.learning import (
     additive,
-    calibration_of,
     counts_by_graph,
     learning_of,
-    reliability,
     simple_tables,
     suspects_of,
 )
@@ -70,28 +68,7 @@ def test_noise_is_not_learned_and_molecules_are():
     assert found.score_without == pytest.approx(np.delete(right, twins).mean())
 
 
-def test_reliability():
-    sure = np.array([0.55, 0.55, 0.95, 0.95])
-    found = reliability(sure, np.array([True, False, True, True]))
-    assert found.counts == (2, 2)
-    assert found.observed == (0.5, 1.0)
-    assert found.error == pytest.approx(0.05)
-    expected = [np.sqrt(2 / np.pi * p * (1 - p) / 2) for p in (0.55, 0.95)]
-    assert found.by_chance == pytest.approx(np.mean(expected))
-
-
-def test_intervals_hold_as_often_as_they_say():
-    random = np.random.default_rng(0)
-    target = Target(random.normal(size=2000), ())
-    everyone = np.arange(2000)
-    folds = [(everyone[:1000], everyone[1000:]), (everyone[1000:], everyone[:1000])]
-    noise = target.columns + random.normal(size=(2000, 1))
-    found = calibration_of([noise, noise], target, folds)
-    np.testing.assert_allclose(found.observed, found.confidence, atol=0.03)
-    assert found.error < 0.03
-
-
-def test_suspects_have_their_names_and_the_nearest_graphs_of_either_class():
+def test_suspects_have_their_names_and_the_nearest_graphs_of_other_classes():
     values = np.repeat([0, 1], 20)
     kernel = (values[:, None] == values) * 0.5 + np.eye(40) * 0.5
     kernel[0, 1] = kernel[1, 0] = 0.6
@@ -102,7 +79,6 @@ def test_suspects_have_their_names_and_the_nearest_graphs_of_either_class():
     assert suspects.graphs == (100,)
     assert (suspect.graph, suspect.given, suspect.predicted) == (100, "b", "a")
     assert suspect.neighbors[0] == (101, "a", 0.6)
-    assert suspect.own == (120, 0.0)
     assert suspect.margin > 0
 
 

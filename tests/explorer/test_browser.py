@@ -580,19 +580,29 @@ def test_few_molecules_of_a_real_set_have_crossings(browser, data_folder, tmp_pa
     assert overlapping == 0
 
 
-def test_the_graph_is_zoomed_and_moved(page):
-    box = "return document.getElementById('ex-graph').getAttribute('viewBox')"
-    whole = [float(part) for part in page.run(box).split()]
+def test_the_graph_is_zoomed_inside_its_frame_which_scrolls(page):
+    script = (
+        "const svg = document.getElementById('ex-graph'), frame = svg.parentElement;"
+        "const middle = (frame.scrollLeft + frame.clientWidth / 2) / svg.clientWidth;"
+        "return [svg.clientWidth / frame.clientWidth, middle, frame.clientHeight,"
+        " frame.scrollWidth > frame.clientWidth]"
+    )
+    _, _, height, scrolls = page.run(script)
+    assert not scrolls
     page.click("#ex-graph-in")
-    near = [float(part) for part in page.run(box).split()]
-    assert near[2] == pytest.approx(whole[2] / 1.4)
-    act(page).drag_and_drop_by_offset(page.find("#ex-graph"), -40, 25).perform()
-    moved = [float(part) for part in page.run(box).split()]
-    assert moved[0] > near[0]
-    assert moved[1] < near[1]
+    page.click("#ex-graph-in")
+    share, middle, same, scrolls = page.run(script)
+    assert share == pytest.approx(1.96, abs=0.01)
+    assert middle == pytest.approx(0.5, abs=0.01), "what is in the middle stays there"
+    assert scrolls
+    assert same == pytest.approx(height, abs=20), "the frame stays as it is, up to scrollbars"
+    page.click("#ex-graph-out")
+    assert page.run(script)[0] == pytest.approx(1.4, abs=0.01)
     page.click("#ex-graph-fit")
-    assert [float(part) for part in page.run(box).split()] == whole
-    assert page.text("#ex-hint") == "", "the end of a drag is no click"
+    assert page.run(script) == [1, 0.5, height, False]
+    page.click("#ex-graph-in")
+    page.run("propkernels.select(7)")
+    assert not page.run(script)[-1], "another graph is shown whole"
 
 
 def test_answers_to_a_search_do_not_stay(page):

@@ -1,4 +1,4 @@
-"""Scores of the kernel and of baselines that ignore structure, calibration, and suspected label errors."""
+"""Scores of the kernel and of baselines that ignore structure, and suspected label errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from propkernels.auditing.statistics import Target
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.edges import edges_of_graphs
 from propkernels.graphs.labels import LabelColumn
-from propkernels.models.calibrate import calibrate
 from propkernels.models.folds import Folds, choosing_folds
 from propkernels.models.least_squares import PER_COST, solve
 
@@ -24,8 +23,6 @@ Setting = tuple[int, float]  # t and C
 COSTS = (1.0, 0.1)  # C, for the normalized kernel
 N_FOLDS = 5
 SHARES = (0.1, 0.2, 0.4, 0.7)  # of the training part: the learning curve, which ends with the whole part
-N_BINS = 10  # of confidence
-LEVELS = (0.5, 0.8, 0.9, 0.95)  # of prediction intervals
 REPEATS, REPEAT_FOLDS = 5, 10  # cross-validations that suspects are wrong in
 FENCE = 3.0  # an outlying error exceeds the upper quartile by this many interquartile ranges (Tukey)
 MOST_LISTED, N_NEIGHBORS = 24, 3  # suspects with details, and their neighbors
@@ -44,30 +41,6 @@ class Score:
 
 
 @dataclass(frozen=True)
-class CalibrationReport:
-    """Predicted confidence and observed frequency.
-
-    Attributes
-    ----------
-    confidence, observed : tuple of float
-        Classification: mean probability of the predicted class per bin, and share of correct predictions.
-        Regression: levels of intervals, and share of targets inside them.
-    counts : tuple of int
-        Graphs per bin.
-    error : float
-        Mean absolute difference between confidence and observed, weighted by graphs.
-    by_chance : float
-        Expected error of perfectly calibrated confidence for these counts.
-    """
-
-    confidence: tuple[float, ...]
-    observed: tuple[float, ...]
-    counts: tuple[int, ...]
-    error: float
-    by_chance: float
-
-
-@dataclass(frozen=True)
 class Learning:
     """Scores of nested cross-validation.
 
@@ -83,7 +56,6 @@ class Learning:
         The kernel with t fixed.
     curve : tuple of (int, float, float)
         Number of training graphs, score and its standard error.
-    calibration : CalibrationReport or None
     chosen_t, chosen_C : int, float
         Setting chosen by most folds.
     predictions : ndarray
@@ -98,7 +70,6 @@ class Learning:
     scores: tuple[Score, ...]
     by_step: tuple[Score, ...]
     curve: tuple[tuple[int, float, float], ...]
-    calibration: CalibrationReport | None
     chosen_t: int
     chosen_C: float
     predictions: NDArray[Any]
@@ -185,7 +156,6 @@ def learning_of(
             validation.score(f"t = {t}", validation.tested(validation.choose(t))) for t in range(len(kernels))
         ),
         (*learning_curve(kernels, validation, chosen, seed), (whole, own.mean, own.error)),
-        calibration_of([held_out[setting][i] for i, setting in enumerate(chosen)], target, folds),
         t,
         cost,
         target.predictions(decisions),
@@ -211,56 +181,6 @@ def learning_curve(
         score = validation.score("", decisions)
         points.append((round(float(np.mean(sizes))), score.mean, score.error))
     return points
-
-
-def calibration_of(held: Sequence[Matrix], target: Target, folds: Folds) -> CalibrationReport | None:
-    """Return the calibration of held-out predictions, with confidence learned inside the training parts.
-
-    None if the training part of a fold lacks a class. Intervals of numbers are as wide as error quantiles of
-    the training part.
-    """
-    if not target.is_classes:
-        inside, numbers = np.zeros(len(LEVELS)), target.columns[:, 0]
-        for decisions, (train, test) in zip(held, folds, strict=True):
-            errors = np.abs(decisions[:, 0] - numbers)
-            inside += (errors[test, None] <= np.quantile(errors[train], LEVELS)).sum(axis=0)
-        return _calibration(np.array(LEVELS), inside / len(numbers), np.full(len(LEVELS), len(numbers)))
-    confidence, is_correct = [], []
-    for decisions, (train, test) in zip(held, folds, strict=True):
-        truth = target.values
-        if len(np.unique(truth[train])) < len(target.classes):
-            return None
-        probabilities = calibrate(decisions[train], truth[train]).probabilities(decisions[test])
-        confidence.append(probabilities.max(axis=1))
-        is_correct.append(probabilities.argmax(axis=1) == truth[test])
-    return reliability(np.concatenate(confidence), np.concatenate(is_correct))
-
-
-def reliability(sure: Matrix, right: NDArray[np.bool_]) -> CalibrationReport:
-    """Return the accuracy in ten equal bins of confidence (``sure``); empty bins are omitted.
-
-    Examples
-    --------
-    >>> reliability(np.array([0.95, 0.95, 0.55]), np.array([True, False, True])).observed
-    (1.0, 0.5)
-    """
-    bins = np.minimum((sure * N_BINS).astype(np.int64), N_BINS - 1)
-    counts = np.bincount(bins, minlength=N_BINS)
-    filled = np.flatnonzero(counts)
-    confidence = np.bincount(bins, sure, N_BINS)[filled] / counts[filled]
-    return _calibration(confidence, np.bincount(bins, right, N_BINS)[filled] / counts[filled], counts[filled])
-
-
-def _calibration(confidence: Matrix, observed: Matrix, counts: Matrix) -> CalibrationReport:
-    """Return a report; by chance, binomial shares deviate from their means (normal approximation)."""
-    by_chance = np.sqrt(2 / np.pi * confidence * (1 - confidence) / counts)
-    return CalibrationReport(
-        tuple(confidence.tolist()),
-        tuple(observed.tolist()),
-        tuple(counts.tolist()),
-        float((counts * np.abs(confidence - observed)).sum() / counts.sum()),
-        float((counts * by_chance).sum() / counts.sum()),
-    )
 
 
 # baselines
@@ -356,8 +276,6 @@ class Suspect:
         target.
     neighbors : tuple of (int, str, float)
         Most similar graphs of other classes (for regression, of all graphs): number, target and similarity.
-    own : tuple of (int, float) or None
-        Most similar graph of the same class: number and similarity.
     """
 
     graph: int
@@ -365,7 +283,6 @@ class Suspect:
     predicted: str
     margin: float
     neighbors: tuple[tuple[int, str, float], ...]
-    own: tuple[int, float] | None
 
 
 @dataclass(frozen=True)
@@ -380,14 +297,11 @@ class Suspects:
         All suspects, largest margin first.
     listed : tuple of Suspect
         Details of the suspects with the largest margins.
-    sometimes : int
-        Number of graphs that are wrong in some cross-validations only.
     """
 
     repeats: int
     graphs: tuple[int, ...]
     listed: tuple[Suspect, ...]
-    sometimes: int
 
 
 def suspects_of(kernel: Matrix, cost: float, target: Target, seed: int, names: NDArray[np.int64]) -> Suspects:
@@ -420,8 +334,7 @@ def suspects_of(kernel: Matrix, cost: float, target: Target, seed: int, names: N
         _described(kernel, target, int(i), predicted[i], float(margins[i]), names)
         for i in order[:MOST_LISTED]
     ]
-    sometimes = int(np.count_nonzero(wrong.any(axis=0) & ~wrong.all(axis=0)))
-    return Suspects(REPEATS, tuple(names[order].tolist()), tuple(listed), sometimes)
+    return Suspects(REPEATS, tuple(names[order].tolist()), tuple(listed))
 
 
 def _described(
@@ -430,13 +343,12 @@ def _described(
     similar = kernel[graph].copy()
     similar[graph] = -np.inf
     order = np.argsort(-similar, kind="stable")[:-1]
-    same = target.values[order] == target.values[graph] if target.is_classes else np.zeros(len(order), bool)
-    others, nearest_same = order[~same][:N_NEIGHBORS], order[same][:1]
+    if target.is_classes:
+        order = order[target.values[order] != target.values[graph]]
     return Suspect(
         int(names[graph]),
         target.name(target.values[graph]),
         target.name(predicted),
         margin,
-        tuple((int(names[i]), target.name(target.values[i]), float(similar[i])) for i in others),
-        next(((int(names[i]), float(similar[i])) for i in nearest_same), None),
+        tuple((int(names[i]), target.name(target.values[i]), float(similar[i])) for i in order[:N_NEIGHBORS]),
     )

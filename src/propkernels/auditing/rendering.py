@@ -184,13 +184,6 @@ def _learning(found: Audit) -> Parts:
         (f"{metric} by number of steps", svg.dot_chart(f"{metric} by t", steps, show, show_pair)),
         ("learning curve", svg.line_chart("learning curve", learned.curve, training, metric, show)),
     ]
-    if learned.calibration is not None:
-        report = learned.calibration
-        shares = list(zip(report.confidence, report.observed, report.counts, strict=True))
-        names = ("level of intervals", "share of targets inside")
-        if is_accuracy:
-            names = ("predicted probability", "share of correct predictions")
-        charts.append(("calibration", svg.calibration_chart("calibration", shares, *names)))
     return charts, [], []
 
 

@@ -14,7 +14,7 @@ from propkernels._utils.locks import cached_property
 from propkernels._utils.safe_files import Pathlike, atomic_write
 from propkernels._utils.typing import LabelNames, Record
 from propkernels.auditing.duplicates import Duplicates, Leaks, NearDuplicates, Sameness
-from propkernels.auditing.learning import CalibrationReport, Learning, Score, Suspects
+from propkernels.auditing.learning import Learning, Score, Suspects
 from propkernels.auditing.statistics import Statistics, Target
 from propkernels.explorer.page_contents import in_words, page_words
 from propkernels.graphs.database import GraphDatabase
@@ -22,7 +22,6 @@ from propkernels.graphs.database import GraphDatabase
 Said = Iterator[tuple[str, str]]  # kind and text
 CLEAR = 2.0  # standard errors of a clear difference
 RARE = 0.1  # a class is rare below this share of the largest class
-UNCALIBRATED = 0.05  # calibration error above which probabilities are poorly calibrated
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class Audit:
         Duplicates, conflicts, leaks, and the graphs that t steps distinguish.
     near : NearDuplicates
     learning : Learning or None
-        Scores, by t and by training size, and calibration; None without a target.
+        Scores, by t and by training size; None without a target.
     suspects : Suspects or None
         Graphs that are misclassified in every cross-validation.
     sample : tuple of int or None
@@ -337,8 +336,6 @@ def _about_learning(found: Audit) -> Said:
     if len(learned.by_step) > 1:
         yield from _about_t(learned.by_step, metric)
     yield "", _about_curve(learned)
-    if learned.calibration is not None:
-        yield _about_calibration(learned.calibration, metric)
     if learned.score_without is not None and learned.score_with_duplicate is not None:
         known, others = (as_score(s, metric) for s in (learned.score_with_duplicate, learned.score_without))
         yield "", f"Test graphs with a duplicate in training score {known}, all others {others}."
@@ -369,15 +366,6 @@ def _about_curve(learned: Learning) -> str:
     if gain <= noise:
         verdict = f"rises by {amount}, within its standard error ({within})."
     return f"From {size:,} to {whole:,} training graphs the score {verdict if gain > 0 else 'does not rise.'}"
-
-
-def _about_calibration(report: CalibrationReport, metric: str) -> tuple[str, str]:
-    is_bad = report.error > max(UNCALIBRATED, CLEAR * report.by_chance)
-    what = "Predicted probabilities" if metric == "accuracy" else "Intervals"
-    off = f"{100 * report.error:.1f} percentage points off on average"
-    chance = f"{100 * report.by_chance:.1f} expected by chance"
-    verdict = f"{'poorly' if is_bad else 'well'} calibrated: {off} ({chance})"
-    return "bad" if is_bad else "good", f"{what} are {verdict}."
 
 
 def _about_suspects(found: Audit) -> Said:

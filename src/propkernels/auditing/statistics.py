@@ -149,7 +149,7 @@ class Spread:
 
     Attributes
     ----------
-    least, median, most, mean : float
+    least, median, most : float
     edges, counts : tuple
         Histogram: the edges of its bars (one more than bars), and the count of each bar.
     """
@@ -157,7 +157,6 @@ class Spread:
     least: float
     median: float
     most: float
-    mean: float
     edges: tuple[float, ...]
     counts: tuple[int, ...]
 
@@ -170,7 +169,7 @@ class Spread:
             return None
         counts, edges = np.histogram(finite, bars(finite))
         least, median, most = np.quantile(finite, [0, 0.5, 1]).tolist()
-        return cls(least, median, most, float(finite.mean()), tuple(edges.tolist()), tuple(counts.tolist()))
+        return cls(least, median, most, tuple(edges.tolist()), tuple(counts.tolist()))
 
 
 def bars(values: Values) -> Values:

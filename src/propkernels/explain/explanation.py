@@ -403,7 +403,7 @@ class Explanation:
         least = 1e-9 * max(map(abs, parts.values()))
         terms = ", ".join(f"{name} {value:+.3g}" for name, value in parts.items() if abs(value) > least)
         if favored is None:
-            return f"{self.quantity} {decision:.3g} ({terms})"
+            return f"{self.quantity} {decision:.3g}" + (f" ({terms})" if terms else "")
         if self.against is None and not isinstance(self.speaks_for, np.ndarray):
             return f"decision for {self.class_name(favored)} {decision:+.3g} ({terms})"
         winner = favored if decision > 0 or self.against is None else self.against

@@ -397,6 +397,6 @@ def page_about(found: Explained | None, kernel: Any, n_neighbors: int) -> list[s
         *paragraphs,
         f"The model is {solver} {what}, with C = {found.model.C_:g}. A decision is an exact sum over nodes "
         "and iterations, plus an intercept. The page computes it as Python does, so edits take effect at "
-        "once. Python shows all settings: explore(...).model.",
+        "once.",
         found.source,
     ]

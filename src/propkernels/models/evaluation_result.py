@@ -331,6 +331,7 @@ def write_evaluations(
         sentences=sentences,
         folds=Drawing(folds_svg(results, 760)),
         confusions=confusions,
+        best=best,
         fold_head=head,
         choices=[(name, one._cells()[1]) for name, one in results.items()],
     )

@@ -26,11 +26,6 @@ function kindName(kind) {
   return kind < 0 ? "?" : meta.kinds[kind];
 }
 
-/** "an atom", "a node". */
-function withArticle(word) {
-  return `${/^[aeiou]/.test(word) ? "an" : "a"} ${word}`;
-}
-
 /** Positions of a graph's nodes: those that came with the page, or a layout. */
 function positionsOf(g, graph) {
   if (!app.positions.has(g)) {
@@ -89,14 +84,10 @@ function thumbnail(g, options = {}) {
 
 // colors of the map
 
-function columnValues(column) {
-  return app.map_[column.key];
-}
-
 /** Color the map by the chosen column, and write the legend. */
 function recolor() {
   const column = meta.columns[Number(byId("ex-color").value) || 0];
-  const values = columnValues(column);
+  const values = app.map_[column.key];
   const legend = byId("ex-legend");
   legend.replaceChildren();
   const { map } = app;
@@ -244,7 +235,7 @@ function listen() {
   byId("ex-out").addEventListener("click", () => map.zoomAt(1 / 1.5));
   byId("ex-reset").addEventListener("click", resetMap);
   byId("ex-save").addEventListener("click", (event) => { if (event.target.closest("div")) byId("ex-save").open = false; });
-  byId("ex-svg").addEventListener("click", savePicture);
+  byId("ex-svg").addEventListener("click", () => download(fileName(byId("ex-name").textContent, "svg"), new Blob([standaloneSVG(byId("ex-graph"))], { type: "image/svg+xml" })));
   byId("ex-png").addEventListener("click", () => map.toPNG((blob) => download(fileName(document.title, "png"), blob)));
   byId("ex-csv").addEventListener("click", () => download(fileName(document.title, "csv"), tableOf(Array.from({ length: app.n }, (_, g) => g).filter((g) => map.shown[g]))));
   addEventListener("hashchange", () => { const g = graphOfHash(); if (g >= 0 && g !== app.selected) select(g); });
@@ -362,11 +353,6 @@ function sizeOf(graph) {
 /** A button that opens a graph or a node. */
 function pointLink(g, text = nameOf(g)) {
   return make("button", { type: "button", className: "ex-link", onclick: () => select(g) }, text);
-}
-
-/** Save the large picture. */
-function savePicture() {
-  download(fileName(byId("ex-name").textContent, "svg"), new Blob([standaloneSVG(byId("ex-graph"))], { type: "image/svg+xml" }));
 }
 
 /** Bring what was opened into view on a phone, where it lies below the map. */

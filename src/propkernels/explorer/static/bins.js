@@ -31,10 +31,7 @@ function ownSum(counts, assigned) {
 
 /** A code function with the bins of all graphs, numbered in the order in which they occur, and where they occur. */
 class Vocabulary {
-  /**
-   * @param {Collection} collection
-   * @param {object} spec settings and arrays of the code function; extra0, ... are codes of bins that only the model has
-   */
+  /** `spec`: settings and arrays of the code function; extra0, ... are codes of bins that only the model has. */
   constructor(collection, spec) {
     this.collection = collection;
     this.spec = spec;
@@ -88,16 +85,6 @@ class Vocabulary {
     return { codes, streams, own };
   }
 
-  /** Add to `values` what a stream of a counted graph shares with each graph of the page. */
-  addShared({ bins, counts }, s, assigned, values) {
-    const { starts, graphs, counts: others } = this.postings[s];
-    for (const [k, bin] of bins.entries()) {
-      if (bin < 0) continue;
-      const own = counts[k];
-      for (let p = starts[bin]; p < starts[bin + 1]; p++) values[graphs[p]] += assigned ? Math.min(own, others[p]) : own * others[p];
-    }
-  }
-
   /** Share what the groups of a stream add equally among their nodes. */
   shareOut({ group, counts }, values, n, nodes) {
     for (let i = 0; i < group.length; i++) {
@@ -108,6 +95,15 @@ class Vocabulary {
         nodes[i % n] += value / 2;
       } else nodes[i] += value;
     }
+  }
+}
+
+/** Add to `values` what a stream of a counted graph shares with each graph of inverted counts. */
+function addShared({ bins, counts }, { starts, graphs, counts: others }, assigned, values) {
+  for (const [k, bin] of bins.entries()) {
+    if (bin < 0) continue;
+    const own = counts[k];
+    for (let p = starts[bin]; p < starts[bin + 1]; p++) values[graphs[p]] += assigned ? Math.min(own, others[p]) : own * others[p];
   }
 }
 
@@ -148,10 +144,6 @@ class Index {
     for (const vocabulary of this.vocabularies) vocabulary.finish();
     this.complete = true;
     return true;
-  }
-
-  get sums() {
-    return this.vocabularies.map(({ sum }) => sum);
   }
 
   count(graph) {

@@ -28,10 +28,9 @@ function freeValence(symbol, sum, aromatic) {
   return fitting === undefined ? Math.max(...choices) - Math.ceil(sum) : fitting - Math.ceil(sum - (aromatic ? 0.5 : 0));
 }
 
-/**
- * Hydrogens, charges and wedges of a graph as it is edited, and atoms with too many bonds.
- * Atoms that edits left as they were keep their charge, and lose or win hydrogens with their bonds.
- */
+// Atoms that edits left as they were keep their charge, and lose or win hydrogens with their bonds.
+
+/** Hydrogens, charges and wedges of a graph as it is edited, and atoms with too many bonds. */
 function chemistryOf(graph, meta) {
   if (!graph.atoms) return null;
   const hydrogens = [], charges = [], faulty = new Set();
@@ -70,7 +69,7 @@ class MoleculeRules {
 
   /** Whether a new bond bridges a ring, or closes a small one. */
   _strains(a, b) {
-    const distance = distancesFrom(this.around, a);
+    const { distance } = foundFrom(this.around, a);
     if (distance[b] < SMALLEST_RING - 1) return true;
     if (distance[b] === Infinity) return false;
     // the new ring may share two neighboring atoms with a ring, but not go across it
@@ -235,11 +234,7 @@ function aromatize(atoms, bonds, rings) {
   for (const ring of aromatic) for (const bond of ring.bonds) bond[2] = 1.5;
 }
 
-/**
- * An atom of an aromatic ring for which no alternating double bonds exist; -1: there is none.
- * @param {Array} atoms {symbol, charge, hydrogens} each
- * @param {Array} bonds [a, b, order] each
- */
+/** An atom ({symbol, charge, hydrogens}) of an aromatic ring for which no alternating double bonds [a, b, order] exist; -1: none. */
 function withoutKekule(atoms, bonds) {
   const around = new Map();
   const used = atoms.map(({ hydrogens }) => hydrogens);

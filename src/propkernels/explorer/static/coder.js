@@ -122,10 +122,9 @@ function propagatedCodes(spec, graph) {
 
 /** Missing labels become those that absorb most walks of five steps, inside the graph (fill_labels). */
 function fillLabels(spec, graph, start) {
-  const observed = Array.from(start, (label) => label !== spec.unknown);
   const counts = new Map();
   for (const label of start) if (label !== spec.unknown) counts.set(label, (counts.get(label) || 0) + 1);
-  if (!counts.size || observed.every(Boolean)) return;
+  if (!counts.size || !start.includes(spec.unknown)) return;
   const step = affineStep({ name: "absorption" }, graph, start, spec.unknown);
   const best = new Float64Array(graph.n).fill(-1), frequent = new Float64Array(graph.n), chosen = start.slice();
   for (const label of spec.byKey.filter((value) => counts.has(value))) {
@@ -140,7 +139,7 @@ function fillLabels(spec, graph, start) {
       [best[i], frequent[i], chosen[i]] = [share, count, label];
     }
   }
-  for (let i = 0; i < graph.n; i++) if (!observed[i]) start[i] = chosen[i];
+  for (let i = 0; i < graph.n; i++) if (start[i] === spec.unknown) start[i] = chosen[i];
 }
 
 /** The nearest whole number; halves go to the even one. */
@@ -236,32 +235,16 @@ function standardized({ mean, deviation }, graph, origin) {
   return mean.map((shift, c) => (origin < 0 ? NaN : (graph.attributes[origin * mean.length + c] - shift) / deviation[c]));
 }
 
-function newAttributeWords(spec, values) {
-  const { combine, columns, width } = spec.attributes;
-  const write = { sum: columnCodes, product: productCode }[combine];
-  const blocks = spec.vectors.length / width;
-  const words = new Uint32Array(2 * blocks * columns);
-  for (let block = 0; block < blocks; block++) write(spec, values, block, words, 2 * block * columns);
+/** One code per block of vectors and column (hash_columns), or one per block that is equal where those of all columns are. */
+function newAttributeWords({ attributes, vectors, attributeOffsets }, values) {
+  const { combine, columns, width } = attributes;
+  const words = new Uint32Array(2 * (vectors.length / width) * columns);
+  for (let k = 0; k < vectors.length; k++) {
+    attributeCode(values[k % width] * vectors[k] + attributeOffsets[k]);
+    if (combine === "sum") words.set([low, high], 2 * k);
+    else joinWord(words, 2 * Math.floor(k / width), low, high);
+  }
   return words;
-}
-
-/** Write one code per column (hash_columns) to a place of the words. */
-function columnCodes(spec, values, block, words, at) {
-  const { vectors, attributeOffsets } = spec;
-  for (let c = 0, k = block * values.length; c < values.length; c++, k++) {
-    attributeCode(values[c] * vectors[k] + attributeOffsets[k]);
-    words[at + 2 * c] = low;
-    words[at + 2 * c + 1] = high;
-  }
-}
-
-/** Write one code that is equal where the codes of all columns are. */
-function productCode(spec, values, block, words, at) {
-  const { vectors, attributeOffsets } = spec;
-  for (let c = 0, k = block * values.length; c < values.length; c++, k++) {
-    attributeCode(values[c] * vectors[k] + attributeOffsets[k]);
-    joinWord(words, at, low, high);
-  }
 }
 
 /** low, high = the code of an attribute, or that of a missing one. */

@@ -25,18 +25,10 @@ async function unpack(section) {
 
 /** All graphs: flat arrays, from which one graph is cut out at a time. */
 class Collection {
-  /**
-   * @param {object} packed sizes of graphs, forward degrees of nodes, steps to the other ends, labels and kinds
-   * @param {boolean} directed whether each direction of an edge is listed; else each edge once, ends ascending
-   * @param {string[]} kindNames names of kinds of edges
-   */
+  /** `packed`: sizes of graphs, forward degrees of nodes, steps to the other ends, labels, kinds; `directed`: each direction is listed. */
   constructor(packed, directed, kindNames = []) {
-    this.kindNames = kindNames;
-    this.length = packed.sizes.length;
-    this.directed = directed;
-    this.first = cumulated(packed.sizes);
+    Object.assign(this, { packed, directed, kindNames, length: packed.sizes.length, first: cumulated(packed.sizes) });
     this.firstEdge = new Uint32Array(this.length + 1);
-    this.packed = packed;
     let edges = 0;
     for (let g = 0; g < this.length; g++) {
       for (let i = this.first[g]; i < this.first[g + 1]; i++) edges += packed.degrees[i];
@@ -101,10 +93,7 @@ function assembled(n, labels, edges, directed, origin, attributes) {
   const ends = new Int32Array(ptr[n]);
   const kinds = new Int32Array(ptr[n]);
   const next = ptr.slice(0, n);
-  const place = (from, to, kind) => {
-    ends[next[from]] = to;
-    kinds[next[from]++] = kind;
-  };
+  const place = (from, to, kind) => { ends[next[from]] = to; kinds[next[from]++] = kind; };
   // edges are sorted by (from, to): first what comes from smaller nodes, then what leads to larger ones
   if (!directed) for (const [from, to, kind] of edges) if (from !== to) place(to, from, kind);
   for (const [from, to, kind] of edges) place(from, to, kind);

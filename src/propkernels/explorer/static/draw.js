@@ -19,14 +19,12 @@ function bondOrder(kindNames, kind) {
   return BONDS[name.toLowerCase().split(" ")[0]] || 0;
 }
 
-/**
- * Draw a graph.
- * @param {SVGElement} svg emptied first
- * @param {object} picture graph, positions, fills (a color for each node), and what is optional: labels (texts),
- *   strengths (from 0 to 1, of the values that fills show), edges (values of bonds by a * n + b), atoms (whether it is
- *   a formula), chemistry ({hydrogens, charges, wedges, faulty}), kindNames, pixels, shades (gray values behind pixels),
- *   rims (a color for each node), rings (set of nodes), dimmed (set of nodes), lit (set of nodes), onNode, onEdge, nodeTitle
- */
+// A picture has graph, positions, fills (a color for each node), and what is optional: labels (texts), strengths (from 0 to 1, of
+// the values that fills show), edges (values of bonds by a * n + b), atoms (whether it is a formula), chemistry ({hydrogens, charges,
+// wedges, faulty}), kindNames, pixels, shades (gray values behind pixels), rims (a color for each node), sets of nodes (rings, dimmed,
+// lit), onNode, onEdge, nodeTitle.
+
+/** Draw a graph into an SVG element, which is emptied first. */
 function drawGraph(svg, picture) {
   const { graph, positions } = picture;
   svg.replaceChildren();

@@ -89,12 +89,10 @@ function largestDegrees(collection, nLabels) {
   return most;
 }
 
-/**
- * All single edits of a graph.
- * @param {object} graph
- * @param {object} allowed labels (numbers), kinds (numbers), degrees (largest by label, or null), rules (function of a
- *   graph that returns MoleculeRules, or null), edges (false: edges stay, since the model does not read them), nodes (false: nodes stay, as the pixels of an image)
- */
+// What edits are allowed: labels, kinds, degrees (largest by label, or null), rules (a function of a graph that returns MoleculeRules,
+// or null), edges (false: edges stay, since the model does not read them), nodes (false: nodes stay, as the pixels of an image).
+
+/** All single edits of a graph. */
 function* singleEdits(graph, allowed) {
   const { n, ptr, labels, edges } = graph;
   const degree = (i) => ptr[i + 1] - ptr[i];
@@ -124,20 +122,10 @@ function* singleEdits(graph, allowed) {
 /** Search for edits that lower the score of a class: one edit, then two from the best of these. */
 class Counterfactuals {
   constructor(model, graph, target, allowed, most = 10, beam = 6) {
-    this.model = model;
-    this.graph = graph;
-    this.target = target;
-    this.allowed = allowed;
-    this.most = most;
-    this.beam = beam;
-    this.tried = 0;
-    this.met = 0; // edits that were looked at, also those that rules forbid
+    Object.assign(this, { model, graph, target, allowed, most, beam });
+    Object.assign(this, { tried: 0, met: 0 }); // edits whose graphs were decided, and those that rules forbid too
+    Object.assign(this, { ones: [], found: [], queue: [{ graph, edits: [] }], edits: null, done: false });
     this.perGraph = [...singleEdits(graph, allowed)].length;
-    this.ones = [];
-    this.found = [];
-    this.queue = [{ graph, edits: [] }];
-    this.edits = null;
-    this.done = false;
   }
 
   /** How much of the search is done, between 0 and 1. */

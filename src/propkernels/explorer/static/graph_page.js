@@ -1,6 +1,5 @@
 // The beginning of a page of graphs.
 
-
 async function start() {
   const sections = readJSON("ex-data");
   const [map_, graphs] = await Promise.all([unpack(sections.map), unpack(sections.graphs)]);
@@ -17,7 +16,7 @@ async function start() {
   const specs = await Promise.all(meta.codes.map(async (code, v) => ({ ...code, ...await unpack(sections[`code${v}`]) })));
   app.index = new Index(app.graphs, specs);
   await inSlices(app.index, (index) => { app.busy.textContent = `Indexing ${plain(index.done)} of ${plain(app.n)} ${words.graph}s …`; });
-  if (app.index.sums.join() !== meta.sums.join()) throw new Error("this browser computes other codes than Python did: the model cannot be shown");
+  if (app.index.vocabularies.map(({ sum }) => sum).join() !== meta.sums.join()) throw new Error("this browser computes other codes than Python did: the model cannot be shown");
   const arrays = await unpack(sections.model);
   const members = meta.members.map((member) => newMember(app.index, member, arrays));
   app.similarity = new Similarity(app.index, members);

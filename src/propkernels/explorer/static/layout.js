@@ -8,28 +8,16 @@ const CLOSEST = 0.62; // edge lengths between two nodes; closer nodes overlap
 
 /** Positions of a graph's nodes, [x, y] each; components side by side. */
 function laidOut(graph) {
-  const parts = components(graph);
-  const drawn = parts.map((nodes) => connectedLayout(graph, nodes));
-  return sideBySide(graph.n, parts, drawn);
+  const parts = components(graph), around = bothWays(graph);
+  return sideBySide(graph.n, parts, parts.map((nodes) => connectedLayout(around, nodes)));
 }
 
 function components(graph) {
-  const seen = new Uint8Array(graph.n);
-  const around = bothWays(graph);
-  const parts = [];
+  const seen = new Uint8Array(graph.n), around = bothWays(graph), parts = [];
   for (let start = 0; start < graph.n; start++) {
     if (seen[start]) continue;
-    const nodes = [start];
-    seen[start] = 1;
-    for (let k = 0; k < nodes.length; k++) {
-      for (const j of around[nodes[k]]) {
-        if (!seen[j]) {
-          seen[j] = 1;
-          nodes.push(j);
-        }
-      }
-    }
-    parts.push(nodes);
+    parts.push(foundFrom(around, start).nodes);
+    for (const i of parts.at(-1)) seen[i] = 1;
   }
   return parts;
 }
@@ -44,31 +32,24 @@ function bothWays(graph) {
   return around;
 }
 
-/** Numbers of edges from one node to all nodes. */
-function distancesFrom(around, start) {
-  const distance = new Float64Array(around.length).fill(Infinity);
+/** The nodes that a walk from a node reaches, nearest first, and the numbers of edges to them. */
+function foundFrom(around, start) {
+  const distance = new Float64Array(around.length).fill(Infinity), nodes = [start];
   distance[start] = 0;
-  const queue = [start];
-  for (let k = 0; k < queue.length; k++) {
-    for (const j of around[queue[k]]) {
-      if (distance[j] === Infinity) {
-        distance[j] = distance[queue[k]] + 1;
-        queue.push(j);
-      }
+  for (const i of nodes) {
+    for (const j of around[i]) {
+      if (distance[j] !== Infinity) continue;
+      distance[j] = distance[i] + 1;
+      nodes.push(j);
     }
   }
-  return distance;
+  return { nodes, distance };
 }
 
-function connectedLayout(graph, nodes) {
+function connectedLayout(whole, nodes) {
   if (nodes.length === 1) return [[0, 0]];
   const place = new Map(nodes.map((node, k) => [node, k]));
-  const around = nodes.map(() => []);
-  for (const [a, b] of graph.edges) {
-    if (a === b || !place.has(a)) continue;
-    around[place.get(a)].push(place.get(b));
-    around[place.get(b)].push(place.get(a));
-  }
+  const around = nodes.map((node) => whole[node].map((j) => place.get(j)));
   if (nodes.length > MOST_EXACT) return fromPivots(around);
   const ends = around.flatMap((list, a) => [...new Set(list)].filter((b) => b > a).map((b) => [a, b]));
   return untangled(around, ends);
@@ -76,7 +57,7 @@ function connectedLayout(graph, nodes) {
 
 /** The layout with the fewest crossings and overlaps, from several starts if the first one has any. */
 function untangled(around, ends) {
-  const n = around.length, distances = around.map((_, k) => distancesFrom(around, k)), random = randomNumbers(1);
+  const n = around.length, distances = around.map((_, k) => foundFrom(around, k).distance), random = randomNumbers(1);
   const many = n <= MOST_UNTANGLED && ends.length - n + 1 <= MOST_CYCLES * n;
   let best = null, fewest = Infinity;
   for (let number = 0; number < (many ? STARTS : 1) && fewest > 0; number++) {
@@ -148,15 +129,15 @@ function spreadOut(points) {
 /** A start: two pairs of nodes that lie far apart are the ends of two axes. */
 function fromPivots(around) {
   const farthest = (values) => values.reduce((best, value, i) => (value > values[best] ? i : best), 0);
-  const a = farthest(distancesFrom(around, 0));
-  const fromA = distancesFrom(around, a);
+  const a = farthest(foundFrom(around, 0).distance);
+  const fromA = foundFrom(around, a).distance;
   const b = farthest(fromA);
-  const fromB = distancesFrom(around, b);
+  const fromB = foundFrom(around, b).distance;
   const off = fromA.map((value, i) => Math.min(value, fromB[i]));
   const c = farthest(off);
-  const fromC = distancesFrom(around, c);
+  const fromC = foundFrom(around, c).distance;
   const d = farthest(fromC.map((value, i) => value - 0.5 * Math.abs(fromA[i] - fromB[i])));
-  const fromD = distancesFrom(around, d);
+  const fromD = foundFrom(around, d).distance;
   // equal nodes are moved apart a little, always in the same way
   return around.map((_, i) => [
     (fromA[i] - fromB[i]) / 2 + 0.3 * Math.sin(12.9898 * i + 1),

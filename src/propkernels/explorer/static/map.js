@@ -1,11 +1,7 @@
 // The map: a point per graph, names of groups, and rings around what is chosen.
 
 class GraphMap {
-  /**
-   * @param {HTMLCanvasElement} canvas
-   * @param {HTMLCanvasElement} overlay for what moves: rings and names
-   * @param {Uint16Array} xy coordinates by turns
-   */
+  /** `overlay`: the canvas for what moves, rings and names; `xy`: coordinates by turns. */
   constructor(canvas, overlay, xy) {
     this.canvas = canvas;
     this.overlay = overlay;
@@ -18,12 +14,8 @@ class GraphMap {
     this.shown = new Uint8Array(this.n).fill(1); // 1: in color, 0: faint
     this.zoom = 1;
     this.center = [0, 0];
-    this.selected = -1;
-    this.hovered = -1;
-    this.groups = []; // {x, y, name, n}: names written on the map
-    this.guest = null; // {x, y}: a graph that the user has pasted
-    this.links = []; // points that lines lead to from the selected one
-    this.frame = 0;
+    // groups: {x, y, name, n}, names written on the map; guest: {x, y}, a pasted graph; links: points that lines lead to from the selected one
+    Object.assign(this, { selected: -1, hovered: -1, groups: [], guest: null, links: [], frame: 0 });
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
     this.resize();
   }

@@ -40,12 +40,7 @@ class Leaf {
 
 /** A member of folded weights: a decision is a sum of weights of bins, or of levels of bins. */
 class FoldedMember extends Leaf {
-  /**
-   * @param {Index} index complete
-   * @param {object} spec {key, vocabulary, streamWeights, assigned, normalize, columns}
-   * @param {object} arrays KEY.table: different rows of weights; KEY.rows0, ...: the row of each bin, or of each level;
-   *   KEY.most0, ...: number of levels of each bin
-   */
+  /** `arrays`: KEY.table, different rows of weights; KEY.rows0, ..., the row of each bin or level; KEY.most0, ..., levels of each bin. */
   constructor(index, spec, arrays) {
     super(index, spec);
     this.table = arrays[`${spec.key}.table`];
@@ -112,11 +107,7 @@ class FoldedMember extends Leaf {
 
 /** A member that keeps training graphs: a decision is a sum over them of ratios of counts, s / (l + r - s) in each stream. */
 class RatioMember extends Leaf {
-  /**
-   * @param {Index} index complete
-   * @param {object} spec as of a FoldedMember
-   * @param {object} arrays KEY.coefficients; KEY.ptr0, KEY.bins0, KEY.counts0, ...: counts of the kept graphs
-   */
+  /** `arrays`: KEY.coefficients; KEY.ptr0, KEY.bins0, KEY.counts0, ..., counts of the kept graphs. */
   constructor(index, spec, arrays) {
     super(index, spec);
     this.coefficients = arrays[`${spec.key}.coefficients`];
@@ -131,15 +122,8 @@ class RatioMember extends Leaf {
 
   /** What a stream of a counted graph shares with each kept graph, in `this.shared`. */
   _share(counted, s) {
-    const { bins, counts } = counted.parts[this.place].streams[s];
-    const { starts, graphs, counts: numbers } = this.streams[s];
     this.shared.fill(0);
-    for (let k = 0; k < bins.length; k++) {
-      if (bins[k] < 0) continue;
-      for (let p = starts[bins[k]]; p < starts[bins[k] + 1]; p++) {
-        this.shared[graphs[p]] += this.assigned ? Math.min(counts[k], numbers[p]) : counts[k] * numbers[p];
-      }
-    }
+    addShared(counted.parts[this.place].streams[s], this.streams[s], this.assigned, this.shared);
     return this.shared;
   }
 
@@ -238,11 +222,7 @@ function shareByIteration(member, counted, s, values, parts) {
 
 /** Decisions as sums over members, and what they stand for. */
 class Model {
-  /**
-   * @param {Index} index complete
-   * @param {Array} members members of the rule
-   * @param {object} meta {columns, intercepts, classes, calibration}
-   */
+  /** `meta`: {columns, intercepts, classes, calibration}. */
   constructor(index, members, meta) {
     this.index = index;
     this.members = members;
@@ -268,10 +248,7 @@ class Model {
     return this.classes === 2 ? Number(decisions[0] > 0) : indexOfLargest(decisions);
   }
 
-  /**
-   * Similarity of a counted graph to the nearest training graph, on which probabilities depend: the sum of smaller counts
-   * over the sum of larger ones; NaN where training graphs are not on the page.
-   */
+  /** Similarity of a counted graph to the nearest training graph: smaller counts over larger ones; NaN where they are not on the page. */
   nearness(counted) {
     const { power, live, vocabulary: place, weights } = this.calibration;
     if (!power) return 1;
@@ -280,7 +257,7 @@ class Model {
     const shared = new Float64Array(this.index.collection.length), stream = new Float64Array(shared.length), total = new Float64Array(shared.length);
     weights.forEach((weight, s) => {
       stream.fill(0);
-      vocabulary.addShared(part.streams[s], s, true, stream);
+      addShared(part.streams[s], vocabulary.postings[s], true, stream);
       for (let g = 0; g < shared.length; g++) {
         shared[g] += weight * stream[g];
         total[g] += weight * (part.own[1][s] + vocabulary.own[1][s][g]);
@@ -312,46 +289,24 @@ class Model {
   /** How much decisions speak for a class: positive where it beats the others on average, or a number. */
   score(decisions, target) {
     const share = this.share(target);
-    let sum = 0;
-    for (let c = 0; c < this.columns; c++) sum += share[c] * decisions[c];
-    return sum;
+    return decisions.reduce((sum, value, c) => sum + share[c] * value, 0);
   }
 }
 
-/**
- * Contributions of edges, by a * n + b (edge_contributions): those of a node at iteration t, divided among the edges
- * with an end at most t - 1 steps away.
- */
+/** Contributions of edges, by a * n + b: those of a node at iteration t, divided among the edges with an end at most t - 1 steps away. */
 function edgeShares(graph, parts, wanted) {
-  const number = new Map(), around = Array.from({ length: graph.n }, () => []);
-  for (const [from, to] of graph.edges) {
-    const [a, b] = from < to ? [from, to] : [to, from];
-    const key = a * graph.n + b;
-    if (a === b || number.has(key)) continue;
-    number.set(key, number.size);
-    around[a].push([b, number.get(key)]);
-    around[b].push([a, number.get(key)]);
-  }
-  const shares = new Float64Array(number.size);
-  for (let i = 0; i < graph.n; i++) {
-    const reached = new Set([i]), edges = new Set();
-    let front = [i];
+  const { n } = graph, around = bothWays(graph);
+  const edges = new Map(graph.edges.filter(([a, b]) => a !== b).map(([a, b]) => [Math.min(a, b) * n + Math.max(a, b), [a, b]]));
+  const shares = new Map([...edges.keys()].map((key) => [key, 0]));
+  for (let i = 0; i < n; i++) {
+    const { distance } = foundFrom(around, i);
     for (let t = 1; t < parts.length; t++) {
-      const next = [];
-      for (const j of front) {
-        for (const [k, e] of around[j]) {
-          edges.add(e);
-          if (!reached.has(k)) {
-            reached.add(k);
-            next.push(k);
-          }
-        }
-      }
-      front = next;
-      if (edges.size && (wanted < 0 || wanted === t)) for (const e of edges) shares[e] += parts[t][i] / edges.size;
+      if (wanted >= 0 && wanted !== t) continue;
+      const near = [...edges].filter(([, [a, b]]) => Math.min(distance[a], distance[b]) < t);
+      for (const [key] of near) shares.set(key, shares.get(key) + parts[t][i] / near.length);
     }
   }
-  return new Map([...number].map(([key, e]) => [key, shares[e]]));
+  return shares;
 }
 
 function indexOfLargest(values) {

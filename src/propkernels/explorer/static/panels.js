@@ -62,7 +62,7 @@ function confusion(target, predicted) {
     });
     return make("tr", {}, make("th", { scope: "row" }, meta.classes[c]), make("td", { className: "pk-number" }, total ? `${((100 * counts[c][c]) / total).toFixed(1)} %` : "–"), ...cells);
   });
-  const table = make("table", { className: `pk-table ex-confusion${shown.length > 5 ? " ex-many" : ""}${shown.some((c) => meta.classes[c].length > 6) ? " ex-long" : ""}` }, make("thead", {}, head), make("tbody", {}, ...rows));
+  const table = make("table", { className: `pk-table ex-confusion${shown.length > 5 ? " pk-many" : ""}${shown.some((c) => meta.classes[c].length > 6) ? " ex-long" : ""}` }, make("thead", {}, head), make("tbody", {}, ...rows));
   const right = all.filter((c) => !shown.includes(c)).map((c) => meta.classes[c]);
   return [shown.length ? make("div", { className: "pk-scroll" }, table) : "", right.length ? make("p", { className: "pk-soft" }, `Without errors: ${right.join(", ")}.`) : ""];
 }

@@ -51,8 +51,9 @@ function pastedEdges(lines) {
   return builtGraph(number.size, Int32Array.from(labels), edges, app.meta.directed, new Int32Array(number.size).fill(-1), app.graphs.packed.attributes);
 }
 
-/** Where a graph belongs on the map: the mean of its nearest graphs, weighted by similarity. */
+/** Where a graph belongs on the map: on its equal, or at the mean of its nearest graphs, weighted by similarity. */
 function placeOnMap(near) {
+  if (near[0].similarity >= EQUAL) near = near.slice(0, 1);
   const weights = near.map(({ similarity }) => similarity ** 4 + 1e-12), total = weights.reduce((a, b) => a + b, 0);
   const mean = (places) => near.reduce((sum, { graph }, k) => sum + (weights[k] / total) * places[graph], 0);
   return { x: mean(app.map.x), y: mean(app.map.y) };

@@ -17,7 +17,7 @@ class Similarity {
       leaf.streamWeights.forEach((weight, s) => {
         const own = leaf.vocabulary.own[assigned][s], sum = part.own[assigned][s];
         shared.fill(0);
-        leaf.vocabulary.addShared(part.streams[s], s, leaf.assigned, shared);
+        addShared(part.streams[s], leaf.vocabulary.postings[s], leaf.assigned, shared);
         for (let g = 0; g < n; g++) if (shared[g] > 0) kernel[g] += weight * leaf.compare(shared[g], sum, own[g]);
       });
       for (let g = 0; g < n; g++) total[g] += (kernel[g] * inverseRoot(square * this.squares[k][g])) / this.leaves.length;

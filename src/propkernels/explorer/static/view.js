@@ -13,11 +13,10 @@ class GraphView {
     this.t = -1; // -1: all iterations
     this.target = 0; // the class that colors speak for
     this.compared = -1;
-    this.picture = null; // what is drawn
     this.search = 0; // number of the current search for changes
     this.lit = new Set(); // nodes that a hovered edit touches
-    this.frame = new Frame(this, byId("ex-graph"));
     this._listen();
+    listenToZoom();
   }
 
   _listen() {
@@ -25,7 +24,7 @@ class GraphView {
     for (const button of byId("ex-modes").children) button.addEventListener("click", () => this._setMode(button.dataset.mode));
     (meta.labelChoices || []).forEach((name, label) => byId("ex-label").append(make("option", { value: String(label) }, name)));
     (meta.kinds || []).forEach((name, kind) => byId("ex-kind").append(make("option", { value: String(kind) }, name)));
-    byId("ex-label").value = String(usualLabel(meta));
+    byId("ex-label").value = String(meta.atoms ? Math.max(meta.labels.indexOf("C"), 0) : 0);
     byId("ex-kind").value = String(Math.max((meta.kinds || []).indexOf("single"), 0));
     byId("ex-undo").addEventListener("click", () => this._undo());
     byId("ex-restore").addEventListener("click", () => this._start(this.past[0]));
@@ -81,7 +80,7 @@ class GraphView {
     this.past = [];
     this.first = -1;
     this.lit.clear();
-    this.frame.reset();
+    zoomPicture(0);
     byId("ex-hint").textContent = "";
     byId("ex-flip-list").replaceChildren();
     byId("ex-flip-text").textContent = "";
@@ -163,22 +162,15 @@ class GraphView {
       onEdge: (e) => this._clickEdge(e),
       nodeTitle: (i) => `${words.node} ${i}${labelName(graph.labels[i]) ? `, ${labelName(graph.labels[i])}` : ""}${parts ? `: ${signed(values[i])}` : ""}`,
     };
-    this.paint(drawn);
+    const focused = document.activeElement.closest("#ex-graph [data-node]");
+    drawGraph(byId("ex-graph"), drawn);
+    if (focused) [...byId("ex-graph").querySelectorAll("[data-node]")].slice(0, Number(focused.dataset.node) + 1).pop().focus(); // keys go on
     this._scale(limit);
     this._verdict();
     this._warn(picture.chemistry ? [...picture.chemistry.faulty] : []);
     this._sums();
     byId("ex-explained").hidden = !app.meta.model;
     byId("ex-flips").hidden = !app.meta.model || !app.meta.classes || Boolean(app.meta.fixed);
-  }
-
-  /** Draw a picture, as it is zoomed. */
-  paint(picture) {
-    this.picture = picture;
-    const focused = document.activeElement.closest("#ex-graph [data-node]");
-    drawGraph(byId("ex-graph"), picture);
-    this.frame.apply();
-    if (focused) [...byId("ex-graph").querySelectorAll("[data-node]")].slice(0, Number(focused.dataset.node) + 1).pop().focus(); // keys go on
   }
 
   /** The key of the colors; of several classes, the menu of the class that they speak for. */
@@ -322,23 +314,22 @@ class GraphView {
       const values = app.similarity.shared(this.counted, other)[1];
       const picture = other.graph.n <= 400 ? thumbnail(g, shaded(values, Math.max(...values, 1e-12), true)) : null;
       const card = make("div", { className: "ex-neighbor", "data-graph": String(g) }, picture, make("b", {}, nameOf(g)), make("div", {}, `similarity ${similarity.toFixed(3)}`), ...factsOf(g).slice(0, 1).map((text) => make("div", {}, text)));
-      const compare = make("button", { type: "button", "aria-pressed": "false", title: `Show in the large picture what both ${words.graph}s share` }, "compare");
-      compare.addEventListener("click", () => this._compare(g, card, compare));
+      const compare = make("button", { type: "button", "aria-pressed": "false", title: `Show in the large picture what both ${words.graph}s share`, onclick: () => this._compare(g) }, "compare");
       card.append(make("span", { className: "ex-group" }, compare, make("button", { type: "button", onclick: () => select(g) }, "open")));
       return card;
     }));
   }
 
-  _compare(g, card, button) {
-    const on = this.compared !== g;
-    this.compared = on ? g : -1;
-    for (const other of byId("ex-neighbors").querySelectorAll(".ex-neighbor")) {
-      other.classList.toggle("ex-compared", on && other === card);
-      other.querySelector("button").setAttribute("aria-pressed", "false");
+  /** Show in the large picture what is shared with a graph, or the contributions again. */
+  _compare(g) {
+    this.compared = this.compared === g ? -1 : g;
+    for (const card of byId("ex-neighbors").children) {
+      const on = Number(card.dataset.graph) === this.compared;
+      card.classList.toggle("ex-compared", on);
+      card.querySelector("button").setAttribute("aria-pressed", String(on));
     }
-    button.setAttribute("aria-pressed", String(on));
     this.draw();
-    if (on) showPicture();
+    if (this.compared >= 0) showPicture();
   }
 
   _stopSearch() {
@@ -426,10 +417,4 @@ function copyable(name, text) {
     setTimeout(() => { copy.textContent = "copy"; }, 1200);
   });
   return make("div", {}, make("span", { className: "pk-soft" }, `${name} `), code, copy);
-}
-
-/** The label that a new node has unless another one is chosen: carbon in molecules, else the most frequent one. */
-function usualLabel(meta) {
-  const carbon = (meta.labels || []).indexOf("C");
-  return meta.atoms && carbon >= 0 ? carbon : 0;
 }

@@ -34,10 +34,6 @@ function xorShiftMultiply(zLow, zHigh, shift, factorLow, factorHigh) {
 /** splitmix64: the same as mix_word in Python. */
 function mixWord(wordLow, wordHigh) {
   add(wordLow, wordHigh, 0x7f4a7c15, 0x9e3779b9);
-  finalize();
-}
-
-function finalize() {
   xorShiftMultiply(low, high, 30, 0x1ce4e5b9, 0xbf58476d);
   xorShiftMultiply(low, high, 27, 0x133111eb, 0x94d049bb);
   const shiftedLow = (low >>> 31) | (high << 1);

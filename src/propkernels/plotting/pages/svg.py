@@ -199,21 +199,6 @@ def line_chart(
     return _chart(title, HEIGHT, parts)
 
 
-def calibration_chart(
-    title: str, points: Sequence[tuple[float, float, float]], x_name: str, y_name: str
-) -> str:
-    """Draw points (x, y, weight) in the unit square, with the diagonal; larger dots have larger weights."""
-    axes = Axes((0.0, 1.0), (0.0, 1.0))
-    parts = axes.frame(x_name, y_name)
-    parts.append(line(axes.x(0), axes.y(0), axes.x(1), axes.y(1), class_="pk-ideal"))
-    most = max(weight for _, _, weight in points)
-    for x, y, weight in points:
-        radius = 2.5 + 5.5 * float(np.sqrt(weight / most))
-        tip = f"{x:.2f}: {y:.2f} ({weight:,.0f})"
-        parts.append(dot(axes.x(x), axes.y(y), radius, tip, class_="pk-dot"))
-    return _chart(title, HEIGHT, parts)
-
-
 def bar_chart(title: str, rows: Sequence[tuple[str, float]]) -> str:
     """Draw one horizontal bar per row (name, value), starting at 0."""
     left, letters = _name_column([name for name, _ in rows])
