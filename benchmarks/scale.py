@@ -147,11 +147,31 @@ def kill_workers(found: Any, done: Event, killed: list[int], seconds: float) -> 
             killed.append(pids[0])
 
 
-def driver(source: Path, out: Path, nodes_per_part: int, *options: str) -> subprocess.Popen[str]:
-    """The command ``propkernels featurize``, as a process that can be killed."""
-    command = [sys.executable, "-m", "propkernels.cli", "featurize", str(source), "-o", str(out)]
-    command += ["--nodes-per-part", str(nodes_per_part), *options]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+DRIVE = """
+import sys
+import propkernels as pk
+from benchmarks.scale import estimator
+
+if __name__ == "__main__":
+    source, out, nodes_per_part, executor = sys.argv[1:]
+    if ":" in executor:
+        from distributed import Client
+        executor = Client(executor)
+    else:
+        executor = int(executor)
+    pk.featurize(pk.scale.partition(source, int(nodes_per_part)), estimator(), out, executor)
+"""
+
+
+def driver(source: Path, out: Path, nodes_per_part: int, executor: str) -> subprocess.Popen[str]:
+    """A call of featurize in a process that can be killed, with a number of workers or a Dask scheduler."""
+    script = source.parent / "drive.py"  # workers that start from scratch need a file to import
+    script.write_text(DRIVE)
+    command = [sys.executable, script, source, out, str(nodes_per_part), executor]
+    paths = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=paths
+    )
 
 
 def n_parts(out: Path) -> int:
@@ -174,7 +194,7 @@ def kills(folder: Path, n_graphs: int) -> Iterator[Row]:
         killer.start()
         try:
             for share in (0.25, 0.6, 2.0):
-                run = driver(source, folder / "killed", per_part, "--scheduler", found.scheduler_address)
+                run = driver(source, folder / "killed", per_part, found.scheduler_address)
                 while run.poll() is None and n_parts(folder / "killed") < share * len(plan):
                     time.sleep(0.05)
                 if run.poll() is None:
@@ -230,11 +250,11 @@ def disk(folder: Path, n_graphs: int) -> Iterator[Row]:
             yield "full disk", "not measured: no right to mount a small disk"
             return
         out = folder / "small" / "features"
-        first = driver(source, out, 50_000, "--workers", "2")
+        first = driver(source, out, 50_000, "2")
         message = first.communicate()[1].strip().replace(str(out), "DIR")
         left = n_parts(out)
         grow(500)
-        again = driver(source, out, 50_000, "--workers", "2")
+        again = driver(source, out, 50_000, "2")
         again.communicate()
         same = again.returncode == 0 and contents(out) == contents(folder / "roomy")
     yield "error when the disk is full", f"`{message}`"
