@@ -167,4 +167,4 @@ def test_default_model_explains_saves_and_answers(tmp_path):
     again = pk.load_model(tmp_path / "model.pk")
     np.testing.assert_array_equal(again.decision_function(new), decisions)
     with pytest.raises(ValueError, match="graphs in time"):
-        again.predict([np.ones((3, 3)) - np.eye(3)])
+        again.predict(pk.GraphDatabase([[0, 1], [1, 0]], [0, 2], [True, False]))

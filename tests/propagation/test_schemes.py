@@ -53,7 +53,7 @@ every_metric = pytest.mark.parametrize("metric", ["tv", "hellinger"])
 @pytest.mark.parametrize("name", [name for name in TWINS if "reverse" not in name])
 def test_codes_are_those_of_the_dense_distributions(name, n_hashes, metric):
     """Projected first or not, compiled or not: codes are floor((P_t v + b) / w) of the formula's P_t."""
-    graphs = dense.partial_zoo()
+    graphs = dense.moderate_zoo() if "none" in name else dense.partial_zoo()  # 2^36 ends whole codes
     start = dense.start(graphs)
     lsh, streams = LocalitySensitiveHash(metric, 1e-3, 5), stream_numbers(3, n_hashes)
     vectors, offsets = lsh.vectors(label_keys(start.values), streams), lsh.offsets(streams)

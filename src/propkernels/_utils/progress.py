@@ -9,14 +9,10 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any, Self
-
-import numpy as np
-
-from propkernels._utils.checks import shown
 
 LOG = logging.getLogger("propkernels")
 LOG.addHandler(logging.NullHandler())
@@ -66,7 +62,9 @@ class ProgressBar:
         progress: Progress = None,
         unit: str = "",
     ) -> None:
-        if not (progress is None or (isinstance(progress, (int, np.bool_)) and progress in (0, 1))):
+        if not (isinstance(progress, Hashable) and progress in (None, False, True)):
+            from propkernels._utils.checks import shown  # needs numpy, which --help does not wait for
+
             raise ValueError(f"progress must be None, True or False, got {shown(progress)}")
         self._text, self._begin, self._n = text, time.perf_counter(), done
         self._bar: Any = None

@@ -313,7 +313,7 @@ def why_not_explained(kernel: Any, so: str = "its decisions cannot be explained"
             "name a kernel that is one, such as kernel=PropagationKernel()"
         )
     drawn_anew = {"random_state": None} if hasattr(kernel, "random_state") else {}
-    explained = clone(kernel).set_params(base_kernel="intersection", **drawn_anew)
+    explained = clone(kernel).set_params(base_kernel="intersection", normalize=False, **drawn_anew)
     return (
         f"{name} is not a dot product of counts with base_kernel={base!r}: {so}; "
         f"fit a model with kernel={' '.join(repr(explained).split())} for that"
