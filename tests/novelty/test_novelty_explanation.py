@@ -36,7 +36,9 @@ def test_explanations_add_up_to_minus_the_score(kernel, n_neighbors):
         explanation = model.explain(graphs)
         np.testing.assert_allclose(explanation.decisions, -model.score_samples(graphs), atol=1e-9)
         assert (explanation.contributions >= 0).all()
-        assert (np.asarray(explanation.descriptor_terms) >= -1e-12).all()
+        sums = np.bincount(graphs.graph_ids, explanation.node_totals, len(graphs))
+        np.testing.assert_allclose(sums + explanation.intercept, explanation.decisions, atol=1e-12)
+        assert (np.asarray(explanation.intercept) >= -1e-12).all()
 
 
 def test_parts_of_nodes_are_what_the_nearest_graph_has_not():

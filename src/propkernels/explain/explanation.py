@@ -390,6 +390,11 @@ class Explanation:
         """Name of the quantity that contributions add up to, if no classes are compared."""
         return "prediction"
 
+    @property
+    def constant(self) -> str:
+        """Name of the intercept in captions."""
+        return "intercept"
+
     def __repr__(self) -> str:
         graphs, (nodes, steps) = len(self.graph_ptr) - 1, self.contributions.shape
         return f"{type(self).__name__}({graphs} graphs, {nodes} nodes, t = 0..{steps - 1}, {self.subject})"
@@ -399,7 +404,7 @@ class Explanation:
         at = self.position(graph)
         decision, favored = float(self.decisions[at]), self.class_of(at)
         parts = {nodes: self.of_graph(at).sum(), "descriptors": self.descriptors_of(at)}
-        parts["intercept"] = self.intercept_of(at)
+        parts[self.constant] = self.intercept_of(at)
         least = 1e-9 * max(map(abs, parts.values()))
         terms = ", ".join(f"{name} {value:+.3g}" for name, value in parts.items() if abs(value) > least)
         if favored is None:

@@ -227,7 +227,7 @@ class NoveltyDetector(DetectorParameters, OutlierMixin, GraphInput, BaseEstimato
         -------
         NoveltyExplanation
             Contribution of each node at each iteration: its neighborhoods that the nearest training graph has
-            not. What that graph has in addition is ``descriptor_terms``. Both add up to the novelty.
+            not. What that graph has in addition is the ``intercept``. Both add up to the novelty.
         """
         graphs = self._checked(X)
         found, first = [], 0
@@ -238,7 +238,7 @@ class NoveltyDetector(DetectorParameters, OutlierMixin, GraphInput, BaseEstimato
         nodes, seen = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
         sums = np.bincount(graphs.graph_ids, nodes.sum(axis=1), len(graphs))
         lacking = 1 - similarities[0].mean(axis=1) - sums
-        return NoveltyExplanation(nodes, graphs.graph_ptr, 0.0, graphs, descriptor_terms=lacking, seen=seen)
+        return NoveltyExplanation(nodes, graphs.graph_ptr, lacking, graphs, seen=seen)
 
     @property
     def kernel_(self) -> Estimator:

@@ -40,7 +40,7 @@ class NoveltyExplanation(Explanation):
     contributions : ndarray of shape (nodes, t_max + 1)
         Neighborhoods of each node that the nearest training graph has not, iteration by iteration, as shares
         of all neighborhoods of both graphs; not negative.
-    descriptor_terms : ndarray of shape (graphs,)
+    intercept : ndarray of shape (graphs,)
         What the nearest training graph has and the graph has not, which belongs to no node.
     seen : ndarray of shape (nodes, t_max + 1)
         1 if the node's bin occurs in any training graph, else 0; the share of its bins if it has several.
@@ -86,6 +86,11 @@ class NoveltyExplanation(Explanation):
     def quantity(self) -> str:
         """Name of the quantity that contributions add up to."""
         return "novelty"
+
+    @property
+    def constant(self) -> str:
+        """Name of the intercept in captions."""
+        return "what it lacks"
 
     @property
     def is_signed(self) -> bool:
