@@ -1,7 +1,5 @@
 """Texts of commands on a terminal of 80 columns; ``python -m tests.command_texts`` writes the golden file."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re
@@ -55,11 +53,7 @@ def listing() -> str:
     """Return the help of each command, and what some print about a small data set."""
     helps = ["--help", *(f"{command.__name__} --help" for command in COMMANDS)]
     here = {"PROPKERNELS_CACHE": "cache", "PROPKERNELS_DATA": "data"}
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        contextlib.chdir(folder),
-        mock.patch.dict(os.environ, here),
-    ):
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), mock.patch.dict(os.environ, here):
         data = pk.datasets.make_molecules(40, random_state=0)
         data.graphs.to_parquet("graphs.parquet", target=data.target)
         model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=3), C=1.0, random_state=0)

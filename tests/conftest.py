@@ -1,7 +1,5 @@
 """Settings and fixtures shared by all tests."""
 
-from __future__ import annotations
-
 import gc
 import os
 from pathlib import Path

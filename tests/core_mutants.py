@@ -4,8 +4,6 @@ Each mistake is a replacement in one file. The core is built with it in a copy o
 are named must fail. Words of the command line choose mistakes by file or number. Takes about half an hour.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -39,16 +37,11 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     ),
     "walk.hpp": (
         "tests/codes tests/kernels",
-        [
-            ("if (keep != 0.0)", "if (keep == 0.0)"),
-            ("weight * (labeled ?", "(labeled ?"),
-        ],
+        [("if (keep != 0.0)", "if (keep == 0.0)"), ("weight * (labeled ?", "(labeled ?")],
     ),
     "attributes.hpp": (
         "tests/codes tests/kernels",
-        [
-            ("return label == NO_BIN ? NO_BIN : join(label, code);", "return join(label, code);"),
-        ],
+        [("return label == NO_BIN ? NO_BIN : join(label, code);", "return join(label, code);")],
     ),
     "codes.cpp": (
         "tests/propagation tests/sets tests/storage/test_golden.py",
@@ -79,10 +72,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     ),
     "products.cpp": (
         "tests/counts tests/kernels",
-        [
-            ("row[j] *= own * others[j]", "row[j] *= own"),
-            ("if (j > i) break;", "if (j >= i) break;"),
-        ],
+        [("row[j] *= own * others[j]", "row[j] *= own"), ("if (j > i) break;", "if (j >= i) break;")],
     ),
     "columns.cpp": (
         "tests/counts tests/kernels",
@@ -113,10 +103,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     ),
     "search.cpp": (
         "tests/search",
-        [
-            ("rest -= MOST_PACKED;\n            }", "}"),
-            ("low = middle + 1;", "low = middle + 2;"),
-        ],
+        [("rest -= MOST_PACKED;\n            }", "}"), ("low = middle + 1;", "low = middle + 2;")],
     ),
     "edits.cpp": (
         "tests/sets",
@@ -126,17 +113,10 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             (".out = rows[size_t(b)][a].in = kind;", ".out = kind;"),
         ],
     ),
-    "cliques.cpp": (
-        "tests/kernels",
-        [
-            ("left.kinds[e] == right.kinds[f]", "true"),
-        ],
-    ),
+    "cliques.cpp": ("tests/kernels", [("left.kinds[e] == right.kinds[f]", "true")]),
     "subgraphs.cpp": (
         "tests/kernels",
-        [
-            ("if (word < best) best = word, symmetries = 0;", "if (word < best) best = word;"),
-        ],
+        [("if (word < best) best = word, symmetries = 0;", "if (word < best) best = word;")],
     ),
     "grids.cpp": (
         "tests/codes tests/propagation tests/images tests/kernels",
@@ -147,9 +127,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     ),
     "structure.cpp": (
         "tests/nodes tests/graphs",
-        [
-            ("if (cores[j] <= cores[i]) continue;", "if (cores[j] < cores[i]) continue;"),
-        ],
+        [("if (cores[j] <= cores[i]) continue;", "if (cores[j] < cores[i]) continue;")],
     ),
 }
 

@@ -1,7 +1,5 @@
 """Default kernels of models, for each kind of graphs; ``python -m tests.default_kernels`` writes them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Elements of HTML for tests of pages and notebooks."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 VOID = {"meta", "img", "br", "link", "circle", "rect", "line", "path", "polyline"}

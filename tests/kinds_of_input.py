@@ -1,7 +1,5 @@
 """One small data set in every kind of file or folder that can be read: 12 graphs of two classes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

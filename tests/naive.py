@@ -8,8 +8,6 @@ The transition matrix is a list of dicts as well: ``rows[i][j]`` is the weight o
 distribution. A new linear scheme is a new function that returns such rows.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from fractions import Fraction

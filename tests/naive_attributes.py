@@ -5,8 +5,6 @@ distributions are exact fractions (``tests.naive``), so that two nodes have one 
 distributions are equal.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from itertools import pairwise

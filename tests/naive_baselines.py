@@ -4,8 +4,6 @@ Graphs are plain: a list of labels, a list of attribute vectors, and ``edges``, 
 label). Nothing is shared with the package but the reading of a GraphDatabase.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Public names, signatures and members, as text; ``python -m tests.public_names`` writes the golden file."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from pathlib import Path

@@ -3,8 +3,6 @@
 Examples shrink towards few graphs, few nodes, no edges, label 0 and weight 1.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

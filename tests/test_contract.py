@@ -1,7 +1,5 @@
 """What every kernel must satisfy, for every public estimator, on the zoo and beyond."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 import itertools

@@ -4,8 +4,6 @@ An estimator that does not take 2-d arrays would run a single check and pass; wi
 run, and how many did is asserted.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array

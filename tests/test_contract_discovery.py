@@ -5,8 +5,6 @@ integer labels and attributes, with its default parameters, and give either one 
 features) or one graph per graph (imputers); ``NOT_UNDER_CONTRACT`` names others.
 """
 
-from __future__ import annotations
-
 import inspect
 from functools import cache
 from typing import Any

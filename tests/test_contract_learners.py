@@ -1,7 +1,5 @@
 """What every public classifier and regressor must satisfy: found by walking ``__all__``."""
 
-from __future__ import annotations
-
 import inspect
 import itertools
 import pickle

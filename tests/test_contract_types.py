@@ -1,7 +1,5 @@
 """Types of all public signatures: every parameter has one, and none of them is Any."""
 
-from __future__ import annotations
-
 import inspect
 import re
 

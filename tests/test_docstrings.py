@@ -1,7 +1,5 @@
 """Docstrings of public names: a sentence, sections in order, names that exist, references, an example."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from operator import attrgetter

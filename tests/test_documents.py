@@ -1,7 +1,5 @@
 """The README and the site work as written: Python blocks run, links lead somewhere, commands exist."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import re

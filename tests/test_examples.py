@@ -1,7 +1,5 @@
 """The gallery: examples have a title, text and a picture."""
 
-from __future__ import annotations
-
 import ast
 import runpy
 from pathlib import Path

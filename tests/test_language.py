@@ -1,7 +1,5 @@
 """No paths of the developers' machines."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

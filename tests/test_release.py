@@ -22,11 +22,7 @@ def text(name):
 def test_one_version_everywhere():
     cited = yaml.safe_load(text("CITATION.cff"))
     recipe = yaml.safe_load(text("conda/recipe.yaml"))
-    versions = {
-        propkernels.__version__,
-        cited["version"],
-        recipe["context"]["version"],
-    }
+    versions = {propkernels.__version__, cited["version"], recipe["context"]["version"]}
     assert versions == {propkernels.__version__}
     heading = f"## [{propkernels.__version__}] - {cited['date-released']}"
     assert heading in text("CHANGELOG.md")

@@ -6,8 +6,6 @@ labels are observed integers into one database; ``zoo_databases()`` feeds ``pyte
     @pytest.mark.parametrize(("name", "database"), zoo_databases())
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache
 from typing import Any

@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.auditing.learning import (
-    additive,
-    counts_by_graph,
-    learning_of,
-    simple_tables,
-    suspects_of,
-)
+from propkernels.auditing.learning import additive, counts_by_graph, learning_of, simple_tables, suspects_of
 from propkernels.auditing.statistics import Target, check_audit_target
 from propkernels.models.folds import choosing_folds
 

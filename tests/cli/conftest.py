@@ -1,7 +1,5 @@
 """A small data set in the TU layout, and a way to run commands."""
 
-from __future__ import annotations
-
 import csv
 import io
 import shutil

@@ -1,7 +1,5 @@
 """Tables, texts and records that commands print."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

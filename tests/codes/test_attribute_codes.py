@@ -1,16 +1,9 @@
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from propkernels import _core
 from propkernels.codes.attribute_codes import AttributeCoder
-from propkernels.codes.codes import (
-    NO_BIN,
-    CodeStreams,
-    LocalitySensitiveHash,
-    join_codes,
-)
+from propkernels.codes.codes import NO_BIN, CodeStreams, LocalitySensitiveHash, join_codes
 from propkernels.propagation.attributes import FixedAttributes, Standardizer
 from tests import naive_attributes
 from tests.zoo import one

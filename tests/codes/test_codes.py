@@ -1,7 +1,5 @@
 """From distributions to codes: the fused loop, the stepwise one, and the runs in which they work."""
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

@@ -8,12 +8,7 @@ import pytest
 from hypothesis import given
 
 import propkernels as pk
-from propkernels.codes.contents import (
-    contents_by_value,
-    everything,
-    groups_by_step,
-    labels_alone,
-)
+from propkernels.codes.contents import contents_by_value, everything, groups_by_step, labels_alone
 from tests.strategies import databases
 from tests.zoo import one
 

@@ -3,8 +3,6 @@
 Each executor gets the same kernels and the same graphs, and must give the same codes, bit by bit.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 import propkernels as pk

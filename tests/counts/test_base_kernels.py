@@ -1,7 +1,5 @@
 """Base kernels against their formulas."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

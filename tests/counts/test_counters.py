@@ -1,7 +1,5 @@
 """Counting codes, against dictionaries."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 

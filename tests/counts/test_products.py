@@ -1,7 +1,5 @@
 """The linear Gram matrix against dense numpy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array

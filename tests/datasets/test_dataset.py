@@ -1,7 +1,5 @@
 """Datasets, and the list of those that are known by name."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Finding and downloading data sets."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 from itertools import repeat

@@ -1,7 +1,5 @@
 """Generated data sets."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import pytest

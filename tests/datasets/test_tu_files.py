@@ -1,7 +1,5 @@
 """Archives and folders of TU data sets."""
 
-from __future__ import annotations
-
 import tracemalloc
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """TU data sets, read as graphs: nodes and edges in order, faults named by file and line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A tiny data set in the TU layout, to be spoiled in one place by each test."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 

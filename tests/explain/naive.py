@@ -1,7 +1,5 @@
 """A slow second implementation: edit a networkx graph, make a database of it, and ask the model."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any
 

@@ -5,14 +5,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.explain.edits import (
-    ADD_LEAF,
-    KINDS,
-    NOTHING,
-    REMOVE_EDGE,
-    Editor,
-    in_pairs,
-)
+from propkernels.explain.edits import ADD_LEAF, KINDS, NOTHING, REMOVE_EDGE, Editor, in_pairs
 from tests.explain import naive
 from tests.explain.small_models import small_graphs
 

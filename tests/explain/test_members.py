@@ -7,14 +7,7 @@ import pytest
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.explain.rule import (
-    Counted,
-    FoldedMember,
-    KernelMember,
-    RatioMember,
-    Rule,
-    dual_members,
-)
+from propkernels.explain.rule import Counted, FoldedMember, KernelMember, RatioMember, Rule, dual_members
 from propkernels.kernels import LabelHistogram
 
 DATA = pk.datasets.make_molecules(30, random_state=0, mean_nodes=8)

@@ -7,8 +7,6 @@ what it answers on other graphs goes into ``VERSION/answers.json``. Later versio
 answer the same; see ``tests/storage/test_golden.py``.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

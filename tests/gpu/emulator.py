@@ -3,8 +3,6 @@
 A block is one thread and runs after the other; numpy stands in for CuPy.
 """
 
-from __future__ import annotations
-
 import ctypes
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Random graphs of many sizes, and their copies on a device."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import propkernels as pk

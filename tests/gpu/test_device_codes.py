@@ -1,7 +1,5 @@
 """Codes of the device equal those of the CPU, to the bit."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

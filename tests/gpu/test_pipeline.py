@@ -1,7 +1,5 @@
 """Estimators give the same bits on the device as on the CPU."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Copies in chunks, with numpy in place of CuPy."""
 
-from __future__ import annotations
-
 import pickle
 import sys
 from contextlib import nullcontext

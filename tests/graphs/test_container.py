@@ -1,7 +1,5 @@
 """Positions and slices, and databases in scikit-learn's hands."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import clone

@@ -1,7 +1,5 @@
 """GraphDatabase, Graph, subsets and concatenation."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 

@@ -1,7 +1,5 @@
 """GridDatabase: images, masks, distributions, list behavior, text and pictures."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

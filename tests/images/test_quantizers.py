@@ -1,7 +1,5 @@
 """Quantizers of images: gray levels and learned colors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Kernels of attributed graphs: naive twins, invariances, no leak from new graphs, gaps, bad input."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Baselines of the paper: label histograms in closed form, attributes against their naive twin."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

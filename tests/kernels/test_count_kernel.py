@@ -1,7 +1,5 @@
 """Bad parameters: the right exception, naming parameter and value, and nothing is changed."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

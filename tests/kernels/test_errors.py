@@ -90,11 +90,7 @@ def test_fit_refuses(kernel, graphs, kind, words):
         ("two attributes", PLAIN, "no node attributes: use with_attributes"),
         ("two attributes", PLAIN.with_attributes([0.0, 1.0]), "have 1 attribute dimension, .* fitted to 2"),
         ("entries", one(2, [(0, 1)], [("C",), ("O",)]), "have 1 entries, .* training graphs have 2"),
-        (
-            "descriptors",
-            PLAIN.with_descriptors([[0.5, 1.0]]),
-            "have 2 descriptors",
-        ),
+        ("descriptors", PLAIN.with_descriptors([[0.5, 1.0]]), "have 2 descriptors"),
     ],
 )
 def test_transform_refuses(fitted, graphs, words):

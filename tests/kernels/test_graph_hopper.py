@@ -1,7 +1,5 @@
 """The GraphHopper kernel against its twin and GraKeL."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

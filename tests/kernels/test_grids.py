@@ -1,7 +1,5 @@
 """What every kernel must satisfy, on grids."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Guards against slower code that no noise can trip: calls and bytes are counted, nothing is timed."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import pytest

@@ -1,7 +1,5 @@
 """Pairwise kernels: tiles, threads, and values that are not finite."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """PropagationKernel and P2K against exact arithmetic."""
 
-from __future__ import annotations
-
 import tracemalloc
 from fractions import Fraction
 from functools import cache

@@ -1,7 +1,5 @@
 """The estimators among scikit-learn's own tools."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError

@@ -1,7 +1,5 @@
 """Counts of connected subgraphs against cliques and lists of subgraphs, and symmetries in closed form."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

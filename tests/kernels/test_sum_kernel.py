@@ -1,7 +1,5 @@
 """SumKernel: values, and everything that follows from counting."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import clone

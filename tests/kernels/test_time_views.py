@@ -1,7 +1,5 @@
 """Graphs in time: codes against a naive twin that walks through tables of contacts."""
 
-from __future__ import annotations
-
 import pickle
 from collections import Counter
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Weisfeiler-Lehman kernels against their naive twin and GraKeL."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -183,9 +183,6 @@ def test_names_of_classes_travel_with_the_model(tmp_path):
     assert loaded.top_bins(plain, n=1).subject == "for passes against blocked"
     changes = loaded.counterfactuals(plain[0], max_edits=1, n=1)
     assert "positive for passes" in changes.title
-    assert changes.records()[0]["prediction"] in (
-        "blocked",
-        "passes",
-    )
+    assert changes.records()[0]["prediction"] in ("blocked", "passes")
     nameless = graphs.with_names(classes={})
     assert model.fit(nameless, target).explain(nameless).subject == "for class 1 against class 0"

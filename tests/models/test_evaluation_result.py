@@ -8,13 +8,7 @@ from scipy.stats import t as student
 from scipy.stats import ttest_rel
 
 import propkernels as pk
-from propkernels.models.evaluation_result import (
-    Choice,
-    Evaluation,
-    folds_svg,
-    paired_test,
-    write_evaluations,
-)
+from propkernels.models.evaluation_result import Choice, Evaluation, folds_svg, paired_test, write_evaluations
 
 
 def make_evaluation(scores, choices=None):

@@ -38,10 +38,7 @@ def test_graphs_that_have_a_target(target, places):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (
-            [1.0, 1e151],
-            r"at most 1e\+150 in size, but that of graph 1 is not \(1e\+151\): give",
-        ),
+        ([1.0, 1e151], r"at most 1e\+150 in size, but that of graph 1 is not \(1e\+151\): give"),
         ([1.0, -np.inf], "must be finite, but that of graph 1 is not"),
         ([0.0, 1e-200], "must differ by at least 1e-150 between graphs"),
     ],

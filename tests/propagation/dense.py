@@ -5,8 +5,6 @@ observed; it returns one step, a function P_t -> P_{t+1}. Belief propagation, wh
 returns all beliefs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from itertools import product

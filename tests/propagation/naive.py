@@ -1,7 +1,5 @@
 """Convolution by loops over pixels and taps, written from the paper: the reference for all boundaries."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

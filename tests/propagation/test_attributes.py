@@ -1,7 +1,5 @@
 """Attributes: standardized, with missing values, fixed or spread along edges."""
 
-from __future__ import annotations
-
 from itertools import islice
 
 import numpy as np
@@ -10,12 +8,7 @@ from hypothesis import given
 
 import propkernels as pk
 from propkernels.propagation import PropagatedAttributes
-from propkernels.propagation.attributes import (
-    SpreadingAttributes,
-    Standardizer,
-    Training,
-    fill_missing,
-)
+from propkernels.propagation.attributes import SpreadingAttributes, Standardizer, Training, fill_missing
 from tests import naive_attributes
 from tests.strategies import databases
 from tests.zoo import one, path_edges

@@ -155,12 +155,7 @@ def test_absorbing_walks_and_partial_absorption():
         np.testing.assert_array_equal(kernel, exact_kernel(graphs, walks(graphs, 4, step)))
 
 
-WALKS = [
-    Diffusion(),
-    Diffusion(0, "symmetric"),
-    Diffusion(0, "none"),
-    Diffusion(isolated="vanish"),
-]
+WALKS = [Diffusion(), Diffusion(0, "symmetric"), Diffusion(0, "none"), Diffusion(isolated="vanish")]
 SCHEMES = [
     Diffusion(0.5),
     Diffusion(0.5, "symmetric"),

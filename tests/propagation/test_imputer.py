@@ -1,17 +1,11 @@
 """LabelImputer and its convergence."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import propkernels as pk
-from propkernels.propagation import (
-    Diffusion,
-    LabelImputer,
-    LabelPropagation,
-)
+from propkernels.propagation import Diffusion, LabelImputer, LabelPropagation
 from propkernels.propagation.imputer import run_to_convergence
 from propkernels.propagation.initial import initial_distributions, label_column, learn_prior
 from tests.propagation import dense

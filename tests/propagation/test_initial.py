@@ -9,12 +9,7 @@ from scipy.sparse import coo_array, csr_array, csr_matrix
 import propkernels as pk
 from propkernels.propagation import Diffusion, LabelPropagation
 from propkernels.propagation.imputer import fill_labels
-from propkernels.propagation.initial import (
-    degree_column,
-    edge_keys,
-    label_column,
-    log_degree_column,
-)
+from propkernels.propagation.initial import degree_column, edge_keys, label_column, log_degree_column
 from tests.propagation import dense
 from tests.zoo import cycle_edges, labelled_zoo, one, path_edges, zoo
 

@@ -132,10 +132,7 @@ def test_a_scheme_needs_no_base_class(duck, metric):
 @every_metric
 @pytest.mark.parametrize(
     ("function", "scheme"),
-    [
-        (lambda P, T: T @ P, Diffusion()),
-        (lambda P, T: (P + T @ P) / 2, Diffusion(laziness=0.5)),
-    ],
+    [(lambda P, T: T @ P, Diffusion()), (lambda P, T: (P + T @ P) / 2, Diffusion(laziness=0.5))],
 )
 def test_a_function_is_a_scheme(function, scheme, metric):
     parameters = {"t_max": 4, "random_state": 0, "metric": metric}

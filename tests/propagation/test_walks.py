@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.propagation import (
-    LabelPropagation,
-)
+from propkernels.propagation import LabelPropagation
 from tests import naive
 from tests.zoo import hide_labels, one, path_edges
 

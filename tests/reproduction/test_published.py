@@ -3,13 +3,7 @@
 import numpy as np
 import pytest
 
-from reproduction.engine.published import (
-    Measured,
-    compare,
-    published,
-    rows_and_columns,
-    summarize,
-)
+from reproduction.engine.published import Measured, compare, published, rows_and_columns, summarize
 
 TABLES = ("labelled", "partially_labelled", "attributed", "point_clouds", "grids")
 

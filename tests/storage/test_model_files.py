@@ -10,14 +10,7 @@ from sklearn.svm import SVC
 
 import propkernels as pk
 from propkernels.propagation import Diffusion, GaussianMixtures, LabelImputer, PropagatedAttributes
-from tests.test_contract_discovery import (
-    classes,
-    dense,
-    describe,
-    fitted_on_the_zoo,
-    schemes,
-    the_zoo,
-)
+from tests.test_contract_discovery import classes, dense, describe, fitted_on_the_zoo, schemes, the_zoo
 from tests.zoo import hide_labels
 
 SMALL = pk.datasets.make_molecules(40, random_state=0)

@@ -1,7 +1,5 @@
 """Parameters out of range, and tags: no estimator of graphs says that its input is a table."""
 
-from __future__ import annotations
-
 import errno
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Counter-based randomness and the keys of labels."""
 
-from __future__ import annotations
-
 import enum
 from decimal import Decimal
 from fractions import Fraction

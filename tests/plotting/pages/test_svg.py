@@ -19,17 +19,9 @@ def test_scales_map_limits_to_pixels():
 
 CHARTS = {
     "histogram": (lambda: svg.histogram(EVIL, [0, 1, 2, 3], [1, 0, 4], EVIL, EVIL), "rect", 3),
-    "bars": (
-        lambda: svg.bar_chart(EVIL, [(EVIL, 3.0), ("a long name in two lines", 0.0)]),
-        "rect",
-        2,
-    ),
+    "bars": (lambda: svg.bar_chart(EVIL, [(EVIL, 3.0), ("a long name in two lines", 0.0)]), "rect", 2),
     "empty bars": (lambda: svg.bar_chart(EVIL, [(EVIL, 0.0)]), "rect", 1),
-    "dots": (
-        lambda: svg.dot_chart(EVIL, [(EVIL, 0.8, 0.1), ("b", 0.5, 0)], str, PAIR, 0.1),
-        "circle",
-        2,
-    ),
+    "dots": (lambda: svg.dot_chart(EVIL, [(EVIL, 0.8, 0.1), ("b", 0.5, 0)], str, PAIR, 0.1), "circle", 2),
     "one dot": (lambda: svg.dot_chart(EVIL, [("b", 0.5, 0.0)], str, PAIR), "circle", 1),
     "line": (lambda: svg.line_chart(EVIL, [(1, 0.5, 0.1), (2, 0.5, 0.0)], EVIL, EVIL), "circle", 2),
     "flat line": (lambda: svg.line_chart(EVIL, [(1, 0.5, 0.0)], EVIL, EVIL), "circle", 1),
