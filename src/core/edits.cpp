@@ -98,10 +98,10 @@ class Editing {
         image.assign(size_t(size), -1), origin.assign(size_t(size), -1);
         for (int32_t a = 0; a < g.n; a++)
             if (partner[size_t(a)] >= 0) image[size_t(a)] = partner[size_t(a)], origin[size_t(partner[size_t(a)])] = a;
-        int32_t free = 0;
+        int32_t free = size > std::max(g.n, h.n) ? h.n : 0;  // with room beside both graphs, nodes without a pair stay so
         for (int32_t a = 0; a < size; a++) {
             if (image[size_t(a)] >= 0) continue;
-            while (origin[size_t(free)] >= 0) free++;
+            while (origin[size_t(free)] >= 0) free = (free + 1) % size;
             image[size_t(a)] = free, origin[size_t(free)] = a;
         }
     }

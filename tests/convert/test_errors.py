@@ -65,6 +65,7 @@ def in_points(cloud, **options):
 
 
 DATES = np.array(["2020", "2021", "2022"], dtype="datetime64[s]")
+TWO_WAYS = pd.DataFrame({"source": [0, 1], "target": [1, 0], "weight": [2.0, 3.0]})
 EDGES_OR = "may be an adjacency matrix or a list of two edges"
 INVALID = [
     # check_graphs
@@ -79,8 +80,10 @@ INVALID = [
     (lambda: check_graphs(pd.DataFrame(PATH)), TypeError, "a table is read by pk.from_pandas"),
     (lambda: check_graphs(np.stack([np.ones((2, 2)), np.eye(2) * 2])), ValueError, f"graph 0 .* {EDGES_OR}"),
     (lambda: check_graph(pd.DataFrame({"from": [1]})), ValueError, "two columns"),
+    (lambda: check_graph(nx.to_pandas_adjacency(nx.star_graph(3))), ValueError, "pk.from_adjacency"),
     (in_check(3.5), TypeError, "graph 1 is a float; expected a GraphDatabase, or a list"),
     (in_check(None), TypeError, "graph 1 is None"),
+    (in_check(TWO_WAYS), ValueError, "^graph 1: rows 0 and 1 of edges list the same edge"),
     (in_check([PATH, ["a"]]), TypeError, "graph 1 is a list"),
     (in_check((PATH, None, None, None)), TypeError, "graph 1 is a tuple of 4 items"),
     (in_check(pk.from_adjacency([PATH, PATH])), TypeError, "GraphDatabase.concat joins databases"),

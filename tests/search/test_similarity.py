@@ -116,6 +116,8 @@ def test_kernels_that_do_not_count_are_normalized():
     graphs = pk.datasets.make_molecules(5, random_state=0).graphs
     kernel = pk.WeisfeilerLehman(t_max=2, base_kernel="rbf", normalize=True)
     assert pk.similarity(graphs, kernel=kernel) == pytest.approx(kernel.fit_transform(graphs))
+    total = pk.SumKernel(normalize=True)
+    assert pk.similarity(graphs, kernel=pk.SumKernel()) == pytest.approx(total.fit_transform(graphs))
     for wrong in (7, pk.WeisfeilerLehman, pk.WeisfeilerLehmanFeatures()):
         with pytest.raises(TypeError, match="kernel must be a kernel"):
             pk.similarity(graphs, kernel=wrong)

@@ -31,7 +31,8 @@ def random_pair(seed, directed, most=4):
 
 
 def naive(g, h, costs):
-    """The smallest cost of all partial maps of nodes."""
+    """The smallest cost of all partial maps of nodes; edges get a new label if that is cheapest."""
+    relabels = (costs or {}).get("relabel_edge", 1.0) <= 2 * (costs or {}).get("edge", 1.0)
     least = np.inf
     for k in range(min(len(g), len(h)) + 1):
         for some, others in product(combinations(g, k), permutations(h, k)):
@@ -39,6 +40,8 @@ def naive(g, h, costs):
             nodes = [(u, image.get(u)) for u in g] + [(None, v) for v in h if v not in others]
             kept = {(u, v): _ends(h)((image.get(u, -1), image.get(v, -1))) for u, v in map(_ends(g), g.edges)}
             kept = {ends: twin for ends, twin in kept.items() if h.has_edge(*twin)}
+            if not relabels:
+                kept = {a: b for a, b in kept.items() if g.edges[a]["label"] == h.edges[b]["label"]}
             edges = [(ends, kept.get(ends)) for ends in map(_ends(g), g.edges)]
             edges += [(None, ends) for ends in map(_ends(h), h.edges) if ends not in kept.values()]
             least = min(least, cost_of(g, h, nodes, edges, costs))
@@ -84,7 +87,7 @@ def cost_of(g, h, nodes, edges, costs):
             if what == "edge":
                 assert _ends(h)((image[a[0]], image[a[1]])) == b
             if left[a].get("label") != right[b].get("label"):
-                cost += min(price[f"relabel_{what}"], 2 * price["edge"] if what == "edge" else np.inf)
+                cost += price[f"relabel_{what}"]
     return cost
 
 
@@ -108,6 +111,18 @@ def test_exact_distances_are_the_smallest_and_bounds_are_not_below(directed, cos
             excess += [] if exact else [value - expected]
             assert value == pytest.approx(expected) if exact else value >= expected - 1e-9
     assert np.mean(excess) < 0.1
+
+
+def test_what_is_deleted_and_inserted_is_no_pair():
+    """Where a new label costs more than a deletion and an insertion, the path has these two."""
+    g, h = (nx.Graph([(0, 1, {"label": label})]) for label in "ab")
+    found = pk.edit_distance(g, h, costs={"relabel_edge": 3}, return_path=True)
+    assert found == (2, [(0, 0), (1, 1)], [((0, 1), None), (None, (0, 1))])
+    for graph, label in ((g, "A"), (h, "B")):
+        nx.set_node_attributes(graph, label, "label")
+    graphs = pk.from_networkx([g, h])
+    pairs, _, cost = aligned(graphs, costs=(5.0, 1.0, 1.0, 1.0), limit=1000)  # by the exact search alone
+    assert (cost, pairs.tolist()) == (6, [])
 
 
 def test_parallel_edges_are_compared_one_by_one():
@@ -153,6 +168,7 @@ def test_large_graphs_and_none():
     ("options", "message"),
     [
         ({"costs": {"nodes": 1}}, "costs"),
+        ({"costs": 2}, "costs must be a mapping such as"),
         ({"costs": {"node": -1}}, "the cost of node must be a number from 0 on, got -1"),
         ({"exact": True}, "graphs of 20 and 20 nodes takes more than 1,000 steps: exact=False"),
     ],
@@ -160,7 +176,7 @@ def test_large_graphs_and_none():
 def test_what_cannot_be_is_said(options, message, monkeypatch):
     monkeypatch.setattr(import_module("propkernels.sets.alignment"), "MOST_STEPS", 1000)
     g, h = (nx.gnp_random_graph(20, 0.4, seed=seed) for seed in (0, 1))
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         pk.edit_distance(g, h, **options)
 
 

@@ -64,7 +64,8 @@ def as_fault() -> Iterator[None]:
         yield
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise Fault(str(error).replace(" of graph 0", ""), kind) from None
+        reason = str(error).removeprefix("graph 0: ").replace(" of graph 0", "")
+        raise Fault(reason, kind) from None
 
 
 class Faults:

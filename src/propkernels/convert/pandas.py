@@ -185,6 +185,11 @@ def one_graph(edges: DataFrame, nodes: DataFrame | None = None) -> tuple[GraphDa
     """
     if len(edges.columns) < 2:
         raise ValueError("a table of edges needs two columns: the nodes at both ends")
+    if len(edges.columns) > 2 and edges.columns.equals(edges.index):
+        raise ValueError(
+            "a table whose rows and columns have the same names is no table of edges: pass "
+            "pk.from_adjacency([table]) if it is an adjacency matrix"
+        )
     usual = (("source", "target"), ("head", "tail"))
     source, target = next((ends for ends in usual if set(ends) <= set(edges.columns)), edges.columns[:2])
     key = "node" if nodes is None or "node" in nodes.columns else nodes.columns[0]

@@ -29,6 +29,7 @@ from propkernels.graphs.container import Graph
 from propkernels.graphs.grid_database import Graphs, Grid, OneGraph
 from propkernels.kernels.neighborhoods import Neighborhoods, named_kernel
 from propkernels.kernels.propagation_kernel import PropagationKernel
+from propkernels.kernels.sum_kernel import SumKernel
 from propkernels.search.bounds import Measure, measure_of
 from propkernels.search.inverted_file import InvertedFile
 from propkernels.search.nearest import Neighbors, Query
@@ -439,8 +440,8 @@ def similarity(
         items of a database, ...: all that a list for :func:`check_graphs` may hold. Without ``h``, ``g`` is
         such a list, or a database.
     kernel : estimator or str, optional
-        What is counted instead: a kernel of this library that counts. Of other kernels the normalized value
-        is returned, k(g, h) / sqrt(k(g, g) k(h, h)).
+        What is counted instead: a kernel of this library that counts. Of other kernels and of sums the
+        normalized value is returned, k(g, h) / sqrt(k(g, g) k(h, h)).
 
     Returns
     -------
@@ -487,7 +488,7 @@ def similarity(
     elif isinstance(kernel, type) or not hasattr(kernel, "_is_dot_product"):
         raise TypeError(f"kernel must be a kernel, such as pk.WeisfeilerLehman(), got {shown(kernel)}")
     chosen: Any = Neighborhoods() if kernel is None else clone(kernel)
-    if chosen._is_dot_product:
+    if chosen._is_dot_product and not isinstance(chosen, SumKernel):
         with workers(chosen.n_jobs):
             shared = Linear().square(measure_of("jaccard").features(chosen.fit(graphs)._training_counts))
         own = shared.diagonal()

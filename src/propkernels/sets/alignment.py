@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, overload
+from typing import Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -201,7 +201,8 @@ def edit_distance(
     Returns
     -------
     int, or float with ``costs``
-        Never less than the graph edit distance, and 0 only if it is 0.
+        Never less than the graph edit distance, and 0 only if it is 0. Another order of graphs or nodes may
+        give another bound.
     nodes : list of tuple
         Pairs of a node of ``g`` and one of ``h``, by position; None where a node is inserted or deleted. Only
         with ``return_path``.
@@ -237,6 +238,8 @@ def edit_distance(
     graphs = check_edges([g, h])
     if len(graphs) != 2:
         raise ValueError(f"edit_distance compares two graphs, got {len(graphs)}")
+    if not isinstance(costs, Mapping | None):
+        raise TypeError(f"costs must be a mapping such as {{'node': 2}}, got {shown(costs)}")
     for name, cost in (costs or {}).items():
         check_choice(name, COSTS, "costs")
         if isinstance(cost, bool) or not isinstance(cost, (int, float)) or not 0 <= cost < np.inf:
@@ -251,36 +254,42 @@ def edit_distance(
             f"takes more than {MOST_STEPS:,} steps: exact=False returns an upper bound"
         )
     value = int(found) if costs is None else found
-    return (value, *_path(graphs, pairs)) if return_path else value
+    relabels = each[2] <= 2 * each[3]
+    return (value, *_path(graphs, pairs, relabels)) if return_path else value
 
 
-def _path(graphs: GraphDatabase, pairs: NDArray[np.int64]) -> tuple[list[Pair], list[EdgePair]]:
+def _path(
+    graphs: GraphDatabase, pairs: NDArray[np.int64], relabels: bool
+) -> tuple[list[Pair], list[EdgePair]]:
     """Return the pairs of nodes and of edges, None for those that are inserted or deleted."""
     image = dict(pairs.tolist())
     nodes: list[Pair] = [(u, image.get(u)) for u in range(int(graphs.graph_sizes[0]))]
     nodes += [(None, v) for v in sorted(set(range(int(graphs.graph_sizes[1]))) - set(image.values()))]
-    (left, right), directed = _edges(graphs)
+    (left, right), directed = _edges(graphs, relabels)
     edges: list[EdgePair] = []
-    for (u, v), number in left.items():
-        ends: Any = (image.get(u, -1), image.get(v, -1))
+    for (u, v, label), number in left.items():
+        ends = (image.get(u, -1), image.get(v, -1))
         ends = ends if directed else (min(ends), max(ends))
-        other = right.pop(ends, 0)
+        other = right.pop((*ends, label), 0)
         edges += [((u, v), ends)] * min(number, other)
         edges += [((u, v), None)] * (number - other)
         edges += [(None, ends)] * (other - number)
-    return nodes, [*edges, *((None, ends) for ends in right.elements())]
+    return nodes, [*edges, *((None, (u, v)) for u, v, _ in right.elements())]
 
 
-def _edges(graphs: GraphDatabase) -> tuple[list[Counter[Ends]], bool]:
-    """Return the number of edges between pairs of nodes in both graphs, undirected ones once; and which."""
+def _edges(graphs: GraphDatabase, relabels: bool) -> tuple[list[Counter[tuple[int, int, int]]], bool]:
+    """Return the number of edges by their ends in both graphs, and whether edges are directed.
+
+    Undirected edges are counted once; by their labels, too, if no edge gets a new one.
+    """
     rows, columns = graphs.adjacency.tocoo().coords
     owner = graphs.graph_ids[rows]
     labels = contents_by_value(graphs, ("weights", "attributes")).edges[:, 0].tolist()
     ends = ((axis - graphs.graph_ptr[owner]).tolist() for axis in (rows, columns))
     entries = Counter(zip(owner.tolist(), *ends, labels, strict=True))
     directed = any(entries[i, v, u, label] != number for (i, u, v, label), number in entries.items())
-    found: list[Counter[Ends]] = [Counter(), Counter()]
-    for (i, u, v, _), number in entries.items():
+    found: list[Counter[tuple[int, int, int]]] = [Counter(), Counter()]
+    for (i, u, v, label), number in entries.items():
         if directed or u <= v:
-            found[i][u, v] += number
+            found[i][u, v, 0 if relabels else label] += number
     return found, directed
