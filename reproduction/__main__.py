@@ -85,6 +85,8 @@ def answer(options: argparse.Namespace) -> None:
         page = import_module(f"reproduction.{module}")
         print(page.run(options.dataset, options.output, document, **settings))
     else:
+        if options.repeats is not None and options.repeats < 1:
+            raise ValueError(f"--repeats must be at least 1, got {options.repeats}")
         scope = Scope(options.repeats, tuple(options.dataset), tuple(options.method))
         run_and_show(choose(names, known), store, scope, options.jobs)
 
@@ -102,6 +104,8 @@ def choose(names: list[str], known: dict[str, Experiment]) -> list[Experiment]:
 def run_and_show(chosen: list[Experiment], store: Store, scope: Scope, jobs: int) -> None:
     """Compute what is missing, and print the tables."""
     work = [job for one in chosen for job in one.state(store, scope).jobs]
+    if not work and (scope.datasets or scope.methods):
+        raise ValueError("no cell has this data set and method: the names are those of the paper's tables")
     outcome = run(work, store, n_jobs=jobs, tell=lambda news: report(describe(news)))
     for one in chosen:
         for section in one.sections(one.state(store, scope, outcome.absent)):

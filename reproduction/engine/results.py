@@ -119,6 +119,7 @@ def _heading(one: Experiment) -> str:
 
 def _section(section: Section, title: str) -> Iterator[str]:
     yield title
+    yield section.about
     yield "" if section.only_file else section.markdown()
     yield "\n".join(f"- {note}" for note in section.notes)
     for name in section.figures:

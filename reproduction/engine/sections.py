@@ -48,6 +48,8 @@ class Section:
         Name of a file, without suffix, to a function that returns a matplotlib figure.
     only_file : bool
         Whether the table is left to its CSV file, and the page shows the rest.
+    about : str
+        What is said above the table.
     """
 
     title: str
@@ -56,6 +58,7 @@ class Section:
     notes: list[str] = field(default_factory=list)
     figures: dict[str, Callable[[], Any]] = field(default_factory=dict)
     only_file: bool = False
+    about: str = ""
 
     @property
     def file_name(self) -> str:

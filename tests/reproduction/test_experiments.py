@@ -88,6 +88,18 @@ def test_cells_are_chosen_kept_and_shown(command, tmp_path):
     assert "| LABELS |" in (tmp_path / "docs" / "results.md").read_text()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--repeats", 0), "--repeats must be at least 1, got 0"),
+        (("--dataset", "MUTAGG"), "no cell has this data set and method"),
+    ],
+)
+def test_what_selects_no_cell_is_refused(arguments, sentence, command):
+    with pytest.raises(SystemExit, match=sentence):
+        command("labelled", *arguments)
+
+
 def test_the_page_is_that_of_the_committed_records(tmp_path, command):
     """On a fresh clone, without data sets, every byte of the page and its tables comes from the records."""
     command("report", "-o", ROOT / "reproduction" / "records", "--document", tmp_path / "results.md")
