@@ -14,7 +14,6 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.graphs.labels import LabelColumn
 from propkernels.propagation import Diffusion, GaussianMixtures, LabelPropagation
 from tests.strategies import permute_graphs, permute_nodes
 from tests.test_contract_discovery import (
@@ -26,6 +25,7 @@ from tests.test_contract_discovery import (
     fitted,
     fitted_on_the_zoo,
     gram,
+    grid_schemes,
     has,
     is_derived,
     kind,
@@ -34,7 +34,7 @@ from tests.test_contract_discovery import (
     the_zoo,
     under_contract,
 )
-from tests.zoo import hide_labels, zoo
+from tests.zoo import hide_labels, without_label, zoo
 
 ROWS = ("kernel", "features")
 ATTRIBUTES_FIRST = (
@@ -120,14 +120,6 @@ def test_every_animal_alone(cls):
 # missing labels
 
 
-def without_label(graphs, node):
-    """The same graphs, one label of them hidden."""
-    column = graphs.label_column
-    ids = column.ids.copy()
-    ids[node] = -1
-    return graphs.with_labels(LabelColumn(ids, column.values))
-
-
 def between_others(cls, parameters, graphs, hidden=False):
     """The kernel, or features in any order of columns, of all graphs but that with the rarest label."""
     column = graphs.label_column
@@ -156,6 +148,16 @@ def test_hiding_one_more_label_changes_nothing_between_other_graphs(cls):
     graphs = graphs[np.bincount(graphs.graph_ids, graphs.label_column.observed, len(graphs)) > 1]
     reference = between_others(cls, {}, graphs)
     assert np.array_equal(between_others(cls, {}, graphs, hidden=True), reference)
+
+
+@pytest.mark.parametrize("scheme", ["auto", *grid_schemes()], ids=str)
+@pytest.mark.parametrize("cls", [cls for cls in under_contract(*ROWS).values() if has(cls, "propagation")])
+def test_hiding_a_pixel_changes_nothing_between_other_grids(cls, scheme):
+    rng = np.random.default_rng(0)
+    images, colors = rng.integers(0, 3, (6, 4, 5)), rng.normal(size=(6, 4, 5, 2))
+    grids = pk.GridDatabase(list(images), attributes=list(colors))
+    reference = between_others(cls, {"propagation": scheme}, grids)
+    assert np.array_equal(between_others(cls, {"propagation": scheme}, grids, hidden=True), reference)
 
 
 # the ways to one result

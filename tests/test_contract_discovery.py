@@ -14,7 +14,13 @@ import pytest
 from scipy.sparse import issparse
 
 import propkernels as pk
-from propkernels.propagation import Diffusion, GaussianMixtures, LabelPropagation, PropagatedAttributes
+from propkernels.propagation import (
+    Convolution,
+    Diffusion,
+    GaussianMixtures,
+    LabelPropagation,
+    PropagatedAttributes,
+)
 from tests.public_names import public
 from tests.zoo import labelled_zoo
 
@@ -123,9 +129,15 @@ def schemes() -> list[Any]:
         cls()
         for cls in public_classes("prepare", "step").values()
         if not inspect.isabstract(cls)
-        and not getattr(cls, "grids_only", False)  # tested in tests/grids
+        and not getattr(cls, "grids_only", False)  # see grid_schemes
         and all(p.default is not p.empty for p in inspect.signature(cls).parameters.values())
     ]
+
+
+def grid_schemes() -> list[Any]:
+    """Every public propagation scheme for grids, and those that push labels back."""
+    found = [cls() for cls in public_classes("prepare", "step").values() if getattr(cls, "grids_only", False)]
+    return [*found, Convolution((1, 8), clamp="after"), Convolution("nearest", "wrap", clamp="before")]
 
 
 def is_derived(cls: type) -> bool:

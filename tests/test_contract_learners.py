@@ -14,7 +14,7 @@ import propkernels as pk
 from propkernels.models.solvers import SOLVERS
 from tests.strategies import permute_graphs, permute_nodes
 from tests.test_contract_discovery import has, public_classes
-from tests.zoo import hide_labels, labelled_zoo, zoo
+from tests.zoo import hide_labels, labelled_zoo, without_label, zoo
 
 ROWS_NOT_GRAPHS = {
     "NodeClassifier": "has one target per node: tests/nodes/test_models.py",
@@ -98,6 +98,19 @@ def test_new_graphs_in_any_order_and_one_at_a_time(cls, parameters):
         assert_same(outputs(model, permuted), [values[order] for values in together])
         single = [outputs(model, graphs[[i]]) for i in range(30, 40)]
         assert_same([np.concatenate(parts) for parts in zip(*single, strict=True)], together)
+
+
+@every_learner
+def test_hiding_a_label_changes_nothing_that_is_said_of_other_graphs(cls):
+    graphs = data().graphs[:8]
+    model, reference = predictions(cls, {}, data().graphs)
+    hidden = without_label(graphs, 0)
+    for first, second in zip(reference, outputs(model, hidden), strict=True):
+        assert np.array_equal(first[1:8], second[1:])
+    if hasattr(model, "explain"):
+        first, second = (model.explain(some).contributions for some in (graphs, hidden))
+        others = graphs.graph_ptr[1]
+        assert np.array_equal(first[others:], second[others:])
 
 
 @pytest.mark.slow

@@ -171,6 +171,13 @@ def undirected_zoo() -> GraphDatabase:
     return GraphDatabase.concat([database.with_attributes(None) for database in kept])
 
 
+def without_label(graphs: Any, node: int) -> Any:
+    """The same graphs, one label of them hidden."""
+    ids = graphs.label_column.ids.copy()
+    ids[node] = -1
+    return graphs.with_labels(LabelColumn(ids, graphs.label_column.values))
+
+
 def hide_labels(graphs: Any, fraction: float, random_state: int = 0) -> Any:
     """Graphs in which some of the observed labels, drawn at random, are unobserved."""
     column = graphs.label_column

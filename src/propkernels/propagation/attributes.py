@@ -398,8 +398,8 @@ class GaussianMixtures(AttributeTreatment):
     n_sample_points : int, default=100
         Number of points at which densities are compared.
     combine : {"sum", "product", "joint"}, default="sum"
-        "sum": one kernel contribution per point, as in the paper's experiments; "product": nodes must agree
-        at all points; "joint": one hash of the whole vector.
+        "sum": one hash per point, as in the paper's experiments, and one kernel contribution for each, as in
+        the authors' program; "product": nodes must agree at all points; "joint": one hash of the vector.
     scale : {"initial", "each", None}, default=None
         Unit of densities, relative to the bin width. None: no scaling, as in the paper; "initial": the
         standard deviation per point over the training nodes at t = 0; "each": the one at every t.
