@@ -1,5 +1,7 @@
 """Explanations: sums over nodes and iterations, for graphs and grids, and what can be asked of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -145,6 +147,28 @@ def test_top_nodes_and_tables(small):
     assert lines[0].split() == ["node", "label", "total", "t0", "t1"]
     assert lines[1].split() == ["0", "C", "-3", "+1", "-4"]
     assert small.top_nodes(1)[0]["label"] is None
+
+
+def test_rows_of_tables_add_up_to_the_decision(small):
+    assert [line.split() for line in small.table(0, n=1).splitlines()[2:]] == [
+        ["others", "+2.5", "+2", "+0.5"],
+        ["intercept", "+0.5"],
+        ["decision", "0"],
+    ]
+    assert [line.split()[0] for line in small.table(1).splitlines()[1:]] == ["0", "intercept", "decision"]
+
+
+def test_tables_and_captions_name_what_belongs_to_no_node(small):
+    described = replace(small, descriptor_terms=2.0, intercept=0.0)
+    assert [line.split() for line in described.table(1).splitlines()[2:]] == [
+        ["descriptors", "+2"],
+        ["decision", "+9"],
+    ]
+    graphs = pk.datasets.make_molecules(12, random_state=0).graphs
+    novel = pk.NoveltyDetector(random_state=0).fit(graphs[:10]).explain(graphs[10:])
+    assert "what it lacks" in novel.table(0)
+    assert "what it lacks" in novel.caption(0)
+    assert novel.table(0).splitlines()[-1].split()[0] == "novelty"
 
 
 def test_records_and_frame_agree(small):

@@ -105,7 +105,9 @@ def test_neighborhoods_are_drawn_around_the_node(monkeypatch):
     assert set(GRAPH[5]) <= set(nodes.tolist())
     assert explanation.draw(0).count("<circle") >= len(nodes)
     assert "node 5" in explanation._repr_html_()
-    assert "decision" in explanation.table(0, 3)
+    for shown in (explanation.table(0, 3), explanation.draw(0), explanation._repr_html_()):
+        assert "intercept" in shown
+        assert "decision" in shown
     assert [r["node"] for r in explanation.records(0, 2)]
 
 

@@ -74,9 +74,12 @@ class Explanation:
     >>> explanation.node_totals.shape, explanation.of_graph(0).shape
     ((86,), (18, 2))
     >>> print(explanation.table(graph=1, n=2))
-    node  label    total         t0       t1
-      23  O      +0.1493  +0.006506  +0.1428
-      15  N      -0.1258   -0.01362  -0.1122
+         node  label    total         t0       t1
+           23  O      +0.1493  +0.006506  +0.1428
+           15  N      -0.1258   -0.01362  -0.1122
+       others         -0.1103    -0.2453   +0.135
+    intercept         +0.3634
+     decision         +0.2765
     """
 
     contributions: Values
@@ -317,13 +320,27 @@ class Explanation:
         return [self._record(self.position(graph), int(node)) for node in strongest]
 
     def table(self, graph: int = 0, n: int = 10) -> str:
-        """Return a text table of the nodes with the largest absolute contributions."""
-        head = ["node", "label", "total", *self._columns]
+        """Return a text table of the nodes with the largest absolute contributions, as a sum.
+
+        Rows of all other nodes, of descriptors and of the intercept follow; the last row is the decision.
+        """
+        values, strongest = self.of_graph(graph), self.top_nodes(graph, n)
+        numbers = ("total", *self._columns)
         rows = [
-            [str(r["node"]), _named(r["label"]), *(format_number(r[c]) for c in ("total", *self._columns))]
-            for r in self.top_nodes(graph, n)
+            [str(r["node"]), _named(r["label"]), *(format_number(r[c]) for c in numbers)] for r in strongest
         ]
-        return format_table(head, rows, left=("label",))
+        if len(strongest) < len(values):
+            others = np.delete(values, [record["node"] for record in strongest], axis=0).sum(axis=0)
+            rows.append(["others", "", *map(format_number, (others.sum(), *others))])
+        sums = {name: value for name, value in self._apart(graph).items() if value}
+        sums[self.quantity if self.speaks_for is None else "decision"] = self.decisions[self.position(graph)]
+        empty = [""] * len(self._columns)
+        rows += [[name, "", format_number(value), *empty] for name, value in sums.items()]
+        return format_table(["node", "label", *numbers], rows, left=("label",))
+
+    def _apart(self, graph: int) -> dict[str, float]:
+        """Return the terms of one graph's decision that belong to no node, by name."""
+        return {"descriptors": self.descriptors_of(graph), self.constant: self.intercept_of(graph)}
 
     # whole explanation
 
@@ -392,7 +409,7 @@ class Explanation:
 
     @property
     def constant(self) -> str:
-        """Name of the intercept in captions."""
+        """Name of the intercept in tables and captions."""
         return "intercept"
 
     def __repr__(self) -> str:
@@ -403,8 +420,7 @@ class Explanation:
         """Return the decision about one graph in words and as a sum, for the text below a drawing."""
         at = self.position(graph)
         decision, favored = float(self.decisions[at]), self.class_of(at)
-        parts = {nodes: self.of_graph(at).sum(), "descriptors": self.descriptors_of(at)}
-        parts[self.constant] = self.intercept_of(at)
+        parts = {nodes: self.of_graph(at).sum(), **self._apart(at)}
         least = 1e-9 * max(map(abs, parts.values()))
         terms = ", ".join(f"{name} {value:+.3g}" for name, value in parts.items() if abs(value) > least)
         if favored is None:

@@ -124,9 +124,12 @@ class NodeExplanation:
         ]
         named = list(self.by_column(i).items())[:n]
         rows += [[name, "column", format_number(value)] for name, value in named]
-        rows.append(["intercept", "", format_number(float(self.intercepts[i]))])
-        rows.append(["decision", "", format_number(float(self.decisions[i]))])
+        rows += [[name, "", format_number(value)] for name, value in self._sums(i)]
         return format_table(["from", "where", "adds"], rows)
+
+    def _sums(self, i: int) -> list[tuple[str, float]]:
+        """Return the intercept and the decision by name."""
+        return [("intercept", float(self.intercepts[i])), ("decision", float(self.decisions[i]))]
 
     def neighborhood(self, i: int, n: int = MOST_DRAWN) -> tuple[GraphDatabase, NDArray[np.int64]]:
         """Return the explained node with the nodes that add most and lie within two steps, as a graph.
@@ -154,7 +157,8 @@ class NodeExplanation:
 
         part, nodes = self.neighborhood(i, n)
         values = self.neighbor_totals(i)[nodes]
-        title = f"contributions to the decision about {_called(self._name(int(self.nodes[i])))}"
+        sums = ", ".join(f"{name} {format_number(value)}" for name, value in self._sums(i))
+        title = f"contributions to the decision about {_called(self._name(int(self.nodes[i])))}: {sums}"
         return graph_svg(part[0], values=values, marked=[0], size=size, title=title)
 
     def _name(self, node: int) -> Hashable:
@@ -165,6 +169,7 @@ class NodeExplanation:
 
         shown = [Drawing(self.draw(i)) for i in range(min(len(self.nodes), 3))]
         rows: list[list[Any]] = [[r["node"], r["step"], f"{r['contribution']:+.4g}"] for r in self.records(0)]
+        rows += [[name, None, format_number(value)] for name, value in self._sums(0)]
         return show_result(repr(self), *shown, Table(["node", "first step", "adds"], rows))
 
     def __repr__(self) -> str:

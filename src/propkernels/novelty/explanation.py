@@ -89,7 +89,7 @@ class NoveltyExplanation(Explanation):
 
     @property
     def constant(self) -> str:
-        """Name of the intercept in captions."""
+        """Name of the intercept in tables and captions."""
         return "what it lacks"
 
     @property
