@@ -1,9 +1,8 @@
-"""Random graphs of many sizes, and their copies on a device."""
+"""Random graphs of many sizes."""
 
 import numpy as np
 
 import propkernels as pk
-from propkernels.gpu.runtime import DeviceGraphs
 
 
 def many_graphs(sizes, seed=0, weighted=False, directed=False):
@@ -26,11 +25,3 @@ SIZES = {
     "tiny": [1] * 900,
     "empty": [0, 0],
 }
-
-
-def on_device(runtime, graphs, adjacency=None):
-    adjacency = graphs.adjacency if adjacency is None else adjacency
-    weights = None if (adjacency.data == 1).all() else runtime.to_device(adjacency.data)
-    arrays = (adjacency.indptr.astype(np.int32), adjacency.indices.astype(np.int32))
-    there = (runtime.to_device(array) for array in arrays)
-    return DeviceGraphs(runtime, graphs.graph_ptr.astype(np.int64), *there, weights)

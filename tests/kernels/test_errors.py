@@ -1,5 +1,7 @@
 """What kernels refuse, each in one sentence that names the parameter or the graphs."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from propkernels.kernels import (
     ShortestPathFeatures,
     SubgraphMatching,
 )
+from tests.test_contract_discovery import has
 from tests.zoo import one
 
 PLAIN = one(2, [(0, 1)], ["C", "O"])
@@ -31,7 +34,33 @@ def attributed(**parameters):
     return pk.PropagationKernel(**{"attributes": "sum", "random_state": 0, **parameters})
 
 
+BAD = [
+    ("metric", "euclid", ValueError),
+    ("bin_width", 0, ValueError),
+    ("bin_width", True, TypeError),
+    ("t_max", -1, ValueError),
+    ("t_max", 2.0, TypeError),
+    ("n_hashes", 0, ValueError),
+    ("n_hashes", np.True_, TypeError),
+    ("labels", "edge", ValueError),
+    ("labels", ["node"], ValueError),
+    ("base_kernel", "poly", ValueError),
+    ("n_features", -8, ValueError),
+    ("n_features", 2.0**20, TypeError),
+    ("normalize", "yes", TypeError),
+    ("sparse_output", 1, TypeError),
+    ("random_state", -1, ValueError),
+    ("random_state", 0.5, ValueError),
+    ("n_jobs", 0, ValueError),
+    ("n_jobs", "all", TypeError),
+]
 FITS = [
+    *(
+        (cls(**{name: value}), PLAIN, kind, f"{name}.*{re.escape(repr(value))}")
+        for cls in (pk.PropagationKernel, pk.PropagationFeatures)
+        for name, value, kind in BAD
+        if has(cls, name)
+    ),
     (attributed(attribute_bin_width=0), NUMBERS, ValueError, "^attribute_bin_width .*, got 0$"),
     (attributed(attribute_bin_width=np.inf), NUMBERS, ValueError, "^attribute_bin_width"),
     (attributed(attribute_bin_width=()), NUMBERS, ValueError, "attribute_bin_width"),
