@@ -112,3 +112,4 @@ def test_settings():
     assert settings_of(kernels, (1,), None) == [Setting(0, 1, False), Setting(1, None, False)]
     assert check_costs([10, 1]) == (1.0, 10.0)
     assert check_steps(range(3)) == (0, 1, 2)
+    assert check_steps(range(1)) == (0,)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
+from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
@@ -103,6 +104,19 @@ def test_weights_count(few_landmarks):
     by_graph.fit(GRAPHS, TARGET, sample_weight=weights)
     assert weighted.decision_function(GRAPHS).mean() > plain.decision_function(GRAPHS).mean()
     assert np.array_equal(weighted.decision_function(GRAPHS), by_graph.decision_function(GRAPHS))
+
+
+def test_support_vectors_hold_out_what_they_have_not_seen():
+    """Five groups are the five folds."""
+    groups = np.arange(len(GRAPHS)) % 5
+    model = pk.PropagationClassifier(
+        kernel=KERNEL, solver="svm", C=1.0, t_max=2, normalize=True, random_state=0
+    )
+    held_out = clone(model).fit(GRAPHS, TARGET, groups=groups).held_out_[:, 0]
+    for group in range(5):
+        rest, part = groups != group, groups == group
+        again = model.fit(GRAPHS[rest], TARGET[rest]).decision_function(GRAPHS[part])
+        np.testing.assert_allclose(held_out[part], again, atol=5e-3)
 
 
 @pytest.fixture

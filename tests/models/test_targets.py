@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.models.targets import check_numbers, check_several, check_target, known_targets
+from propkernels.models.targets import check_kinds, check_numbers, check_several, check_target, known_targets
 
 
 @pytest.fixture(scope="module")
@@ -15,6 +15,7 @@ def data():
 def test_classes_may_be_any_values():
     assert check_target(["b", "a", "b"], 3).tolist() == [1, 0, 1]
     assert check_target(np.array([1.0, -1.0]), 2).tolist() == [1, 0]
+    check_kinds(np.array([[0, "a"], [1, None]], dtype=object))  # several columns are no classes
 
 
 @pytest.mark.parametrize(

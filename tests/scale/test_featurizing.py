@@ -2,11 +2,13 @@
 
 import errno
 import os
+import pickle
 import subprocess
 import sys
 import time
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 
 import pytest
 
@@ -134,6 +136,14 @@ def expected(plan, features, tmp_path):
     return contents(tmp_path / "expected")
 
 
+def test_an_unreadable_first_part_is_left_to_the_others(molecules, features, tmp_path):
+    molecules.graphs.to_parquet(tmp_path / "graphs.parquet", row_group_size=20)
+    plan = pk.scale.partition(tmp_path / "graphs.parquet", nodes_per_part=1)
+    broken = replace(plan, parts=(replace(plan.parts[0], path=str(tmp_path / "gone")), *plan.parts[1:]))
+    with pytest.raises(pk.scale.PartsFailedError, match=f"1 of {len(plan)} parts failed"):
+        pk.featurize(broken, features, tmp_path / "out")
+
+
 @pytest.mark.processes
 @pytest.mark.slow
 def test_process_pools_write_the_same_bytes(plan, features, expected, tmp_path):
@@ -204,6 +214,7 @@ def test_a_part_that_fails_is_named_and_all_others_are_complete(plan, features, 
     assert f"1 of {len(plan)} parts failed" in str(caught.value)
     assert f"part 1 ({bad.path}, rows {bad.first} to {bad.last - 1}): no such luck" in str(caught.value)
     assert caught.value.failures == {1: (bad, "no such luck")}
+    assert pickle.loads(pickle.dumps(caught.value)).failures == caught.value.failures
     assert len(contents(tmp_path / "out")) == len(expected) - 1
     pk.featurize(plan, features, tmp_path / "out", Inline())
     assert contents(tmp_path / "out") == expected

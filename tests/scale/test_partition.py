@@ -13,7 +13,7 @@ import propkernels as pk
 from propkernels.datasets import open_source
 from propkernels.datasets.tables import Reading
 from propkernels.scale.partition import SourceChangedError, iter_part, plan_sources
-from tests.kinds_of_input import CLASSES, N_GRAPHS, SMILES, write_kind
+from tests.kinds_of_input import CLASSES, N_GRAPHS, SMILES, save, write_kind
 
 from .conftest import graphs_of
 
@@ -166,6 +166,34 @@ def test_targets_of_several_files_have_one_type(molecules, tmp_path):
     molecules.graphs.to_parquet(tmp_path / "d.parquet", target=pairs)
     with pytest.raises(ValueError, match="one target per graph and others several"):
         pk.scale.partition(tmp_path)
+    molecules.graphs.to_parquet(tmp_path / "d.parquet", target=molecules.target.astype(str))
+    assert {part.target for part in pk.scale.partition(tmp_path)} == {"string"}
+
+
+def test_sets_of_the_data_folder_and_files_that_are_hidden(molecules, tmp_path, monkeypatch):
+    monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path))
+    pairs = np.stack([molecules.target, molecules.target / 2], axis=1)
+    save(replace(molecules, name="PAIRS", target=pairs), tmp_path / "PAIRS")
+    plan = pk.scale.partition("PAIRS", nodes_per_part=500)
+    assert [y for part in graphs_of(plan) for block in part for y in block[1]] == pairs.tolist()
+    (tmp_path / ".hidden.parquet").write_text("not a Parquet file")
+    assert pk.scale.partition(tmp_path, nodes_per_part=500) == plan
+
+
+WHOLE = {"n_nodes": [2], "source": [[0, 1]], "target": [[1, 0]]}
+COLUMNS = [
+    ({"n_nodes": [2.5]}, "'n_nodes' must hold non-negative integers"),
+    ({"n_nodes": [None]}, "'n_nodes' must hold non-negative integers"),
+    ({name: pa.array([], pa.int64()) for name in WHOLE}, r"no graphs were found in .*x\.parquet"),
+    ({"y": [b"x"]}, "must hold numbers, strings or lists of numbers, not binary"),
+]
+
+
+@pytest.mark.parametrize(("changed", "message"), COLUMNS, ids=str)
+def test_columns_of_the_wrong_kind(tmp_path, changed, message):
+    pq.write_table(pa.table(WHOLE | changed), tmp_path / "x.parquet")
+    with pytest.raises(ValueError, match=message):
+        pk.scale.partition(tmp_path / "x.parquet")
 
 
 def test_a_plan_is_the_same_again(database, plan):

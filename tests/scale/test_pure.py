@@ -7,7 +7,7 @@ from sklearn.base import clone
 import propkernels as pk
 from propkernels.propagation import Diffusion, LabelPropagation
 from propkernels.propagation.initial import Prior
-from propkernels.scale.pure import described, digest_of, rebuilt
+from propkernels.scale.pure import described, digest_of, pure_features, rebuilt
 
 
 def test_fitted_features_of_attributes(tmp_path):
@@ -43,6 +43,10 @@ def test_missing_labels_need_fitted_features(tmp_path):
     blank.to_parquet(tmp_path / "blank.parquet", row_group_size=1)
     with pytest.raises(pk.scale.PartsFailedError, match="no label at all"):
         pk.featurize(tmp_path / "blank.parquet", clone(features), tmp_path / "blank")
+    with pytest.raises(ValueError, match="these graphs have no node labels, but the graphs of the first"):
+        pure_features(pk.PropagationFeatures(n_features=64, random_state=0), graphs).transform(
+            pk.check_graphs([path])
+        )
     refinement = pk.WeisfeilerLehmanFeatures(n_features=64)
     opened = pk.featurize(tmp_path / "graphs.parquet", refinement, tmp_path / "wl")
     assert (opened.to_scipy() != refinement.fit_transform(graphs)).nnz == 0

@@ -187,6 +187,8 @@ def test_a_plain_value_is_not_a_model(folder):
     linear = {"object": {"class": "Linear", "state": {}}}
     for tree in (None, 3, [], linear):
         refused(forged(header | {"model": tree}, []), folder, "it does not contain an estimator")
+    header, arrays = parts_of(file_of("kernel"))
+    refused(forged(header | {"notes": {"node_labels": 1}}, arrays), folder, "of the wrong kind")
 
 
 # malicious
@@ -265,8 +267,16 @@ def test_headers_that_promise_too_much(folder):
     np.lib.format.write_array(stream, np.zeros(1), version=(1, 0))
     header = stream.getvalue()[:128].replace(b"(1,), }   ", b"(2**37,),}")
     short = stream.getvalue().replace(b"(1,), }           ", b"(137438953472,), }")
-    for data in (header, short):
-        refused(rezipped(file_of("kernel"), zipfile.ZIP_STORED, {"arrays/0.npy": data}), folder)
+    later = io.BytesIO()
+    np.lib.format.write_array(later, np.zeros(1), version=(2, 0))
+    for data, message in (
+        (header, "received"),
+        (short, "received"),
+        (later.getvalue(), "unknown npy version"),
+    ):
+        refused(rezipped(file_of("kernel"), zipfile.ZIP_STORED, {"arrays/0.npy": data}), folder, message)
+    text = b'{"format": NaN}'
+    refused(rezipped(file_of("kernel"), zipfile.ZIP_STORED, {"model.json": text}), folder, "NaN is not JSON")
 
 
 def test_members_that_lie_over_each_other(folder):
@@ -376,6 +386,9 @@ def test_random_states_out_of_range(folder, position, tmp_path):
         if pair[0] == "pos":
             pair[1] = position
     refused(forged(header, arrays), folder, "out of range")
+    state["bit_generator"] = "PCG64"
+    header["model"]["object"]["state"]["random_state"]["random state"]["dict"] = list(state.items())
+    refused(forged(header, arrays), folder, "unknown state")
 
 
 def test_memory_of_a_pipeline_cannot_be_set(folder, tmp_path):
