@@ -189,7 +189,7 @@ COLUMNS = [
 ]
 
 
-@pytest.mark.parametrize(("changed", "message"), COLUMNS, ids=str)
+@pytest.mark.parametrize(("changed", "message"), COLUMNS)
 def test_columns_of_the_wrong_kind(tmp_path, changed, message):
     pq.write_table(pa.table(WHOLE | changed), tmp_path / "x.parquet")
     with pytest.raises(ValueError, match=message):
