@@ -91,6 +91,7 @@ INVALID = [
     (in_check(np.array([[0, 1], [1, 2], [2, 3]])), ValueError, "looks like a list of edges"),
     (in_check(np.arange(64).reshape(8, 8)), ValueError, "a directed graph with loops, or an image"),
     (in_check(np.zeros((6, 8, 3))), ValueError, r"may be a color image: .*pk\.images\.GrayLevels"),
+    (in_check(np.full((6, 8), 0.5)), ValueError, r"it is not square: .*pk\.images\.GrayLevels"),
     (in_check((PATH, ["a"])), ValueError, "graph 1: node_labels has 1 values for 3 nodes"),
     (in_check((PATH, ["a", "b", []])), TypeError, r"graph 1: .* label \[\] of node 2 is not hashable"),
     (in_check((PATH, None, [0, 1, np.inf])), ValueError, "graph 1: node 2 has an infinite attribute"),

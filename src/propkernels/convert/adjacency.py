@@ -149,11 +149,8 @@ def doubt(array: NDArray[Any]) -> str | None:
     whole = bool((array == np.round(array)).all() and (array >= 0).all())
     if not square:
         lists_edges = whole and array.shape[1] == 2
-        return (
-            "it is not square; it looks like a list of edges, two node numbers in each row"
-            if lists_edges
-            else None
-        )
+        what = "; it looks like a list of edges, two node numbers in each row" if lists_edges else ""
+        return f"it is not square{what}"
     symmetric, loops = bool((array == array.T).all()), bool(np.diagonal(array).any())
     binary = bool(((array == 0) | (array == 1)).all())
     if array.shape == (2, 2) and whole and (loops or not (symmetric or binary)):
