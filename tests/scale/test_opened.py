@@ -8,7 +8,6 @@ from scipy.sparse import csr_array, vstack
 
 import propkernels as pk
 from propkernels.scale.opened import MANIFEST
-from propkernels.scale.pure import rebuilt
 from tests.kinds_of_input import write_kind
 
 pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
@@ -31,16 +30,6 @@ def test_blocks_come_in_the_order_of_the_plan(opened, plan, molecules):
 
 
 @pytest.mark.slow
-def test_dask_arrays(opened):
-    pytest.importorskip("dask.array")
-    array = opened.to_dask()
-    assert array.shape == opened.shape
-    assert array.chunks[0] == tuple(opened.part_sizes)
-    found = array.compute(scheduler="synchronous")
-    assert (found != opened.to_scipy()).nnz == 0
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "expected"),
     [
@@ -55,13 +44,6 @@ def test_targets_of_all_kinds(molecules, features, tmp_path, target, expected):
     opened = pk.featurize(pk.scale.partition(tmp_path / "graphs.parquet", 500), features, tmp_path / "out")
     found = opened.target
     assert (found if found is None else found.tolist()) == expected
-
-
-def test_a_folder_that_does_not_say_its_parameters(opened):
-    for changed in ({"t_maximum": 2}, None, {"propagation": {"class": "Diffusion"}}):
-        description = {"estimator": "PropagationFeatures", "parameters": changed}
-        with pytest.raises(ValueError, match=r"parameters|cannot be rebuilt"):
-            rebuilt(description)
 
 
 def test_every_flipped_bit_of_a_part_is_refused_or_changes_nothing(opened):

@@ -7,7 +7,7 @@ from sklearn.base import clone
 import propkernels as pk
 from propkernels.propagation import Diffusion, LabelPropagation
 from propkernels.propagation.initial import Prior
-from propkernels.scale.pure import described, digest_of, pure_features, rebuilt
+from propkernels.scale.pure import described, digest_of, pure_features
 
 
 def test_fitted_features_of_attributes(tmp_path):
@@ -20,8 +20,6 @@ def test_fitted_features_of_attributes(tmp_path):
     features.fit(data.graphs[:6])
     opened = pk.featurize(plan, features, tmp_path / "out")
     assert (opened.to_scipy() != features.transform(data.graphs)).nnz == 0
-    with pytest.raises(ValueError, match="keep the fitted estimator"):
-        opened.estimator()
     with pytest.raises(ValueError, match="holds other features"):
         pk.featurize(plan, features.fit(data.graphs[:7]), tmp_path / "out")
 
@@ -66,12 +64,6 @@ def test_features_that_are_not_pure_are_refused(plan, features, error, message, 
     with pytest.raises(error, match=message):
         pk.featurize(plan, features, tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("description", [{}, {"estimator": None}, {"estimator": "PropagationKernel"}])
-def test_descriptions_of_other_things_are_refused(description):
-    with pytest.raises(ValueError, match="is not a features estimator"):
-        rebuilt(description)
 
 
 VALUE = {"scheme": Diffusion(laziness=0.5), "prior": Prior(("C", "N"), np.array([0.25, 0.75]))}

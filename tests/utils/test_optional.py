@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import propkernels
-from propkernels._utils.optional import import_optional
+from propkernels._utils.optional import data_frame, has_package, import_optional
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
@@ -40,3 +40,16 @@ def test_a_package_that_lacks_something_else_says_so_itself(monkeypatch, tmp_pat
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ImportError, match="not_installed_at_all"):
         import_optional("halfway", extra="extra", purpose="this needs")
+
+
+def test_tables_take_texts_that_utf_8_cannot_encode():
+    pytest.importorskip("pandas")
+    records = [{"name": "\udce9", "several": ["\udce9", 1], "by name": {"\udce9": 2}}]
+    escaped = [{"name": r"\udce9", "several": [r"\udce9", 1], "by name": {r"\udce9": 2}}]
+    assert data_frame(records).to_dict("records") in (records, escaped)  # older versions of pandas take them
+    assert data_frame([{"a": 1, "b": 2}], ["b"]).columns.tolist() == ["b"]
+
+
+def test_whether_a_package_is_there():
+    assert has_package("numpy")
+    assert not has_package("not_there")

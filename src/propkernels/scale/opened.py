@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,7 @@ from propkernels._utils.optional import import_optional
 from propkernels._utils.safe_files import atomic_write, open_regular, read_regular
 from propkernels._utils.typing import Array, PathLike, Record
 from propkernels.convert.parquet import check_values
-from propkernels.kernels.count_features import CountFeatures
-from propkernels.scale.pure import rebuilt
 from propkernels.scale.readers import GraphBlock
-
-if TYPE_CHECKING:
-    from dask.array import Array as DaskArray
 
 PARQUET: dict[str, Any] = {"extra": "parquet", "purpose": "Parquet files need"}
 
@@ -284,26 +279,6 @@ class FeatureFolder:
         blocks = [block.features for block in self]
         return csr_array(vstack(blocks, format="csr")) if blocks else csr_array(self.shape)
 
-    def to_dask(self) -> DaskArray:
-        """Return a Dask array with one sparse chunk (a csr_array) per part, read on access.
-
-        Returns
-        -------
-        dask.array.Array
-        """
-        da = import_optional("dask.array", extra="dask", purpose="Dask arrays need")
-        delayed = import_optional("dask", extra="dask", purpose="Dask arrays need").delayed
-        meta = csr_array((0, self._n_columns))
-        chunks = [
-            da.from_delayed(
-                delayed(read_block, pure=True)(self.path(i), self._n_columns).features,
-                shape=(size, self._n_columns),
-                meta=meta,
-            )
-            for i, size in enumerate(self.part_sizes)
-        ]
-        return da.concatenate(chunks, axis=0)
-
     @property
     def target(self) -> Array | None:
         """Targets of all graphs, or None; features are not read."""
@@ -330,16 +305,6 @@ class FeatureFolder:
         tables = [read_column(self.path(i), "name") for i in range(self.n_parts)]
         names = [one for t in tables for one in ([] if t is None else t.column(0).to_pylist())]
         return names if any(one is not None for one in names) else None
-
-    def estimator(self) -> CountFeatures:
-        """Return an unfitted estimator whose ``fit_transform`` gives the same features for new graphs.
-
-        Returns
-        -------
-        estimator
-            ``fit`` learns nothing from graphs except whether they have labels.
-        """
-        return rebuilt(self.parameters)
 
     def __repr__(self) -> str:
         parts = "1 part" if self.n_parts == 1 else f"{self.n_parts:,} parts"

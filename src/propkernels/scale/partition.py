@@ -222,10 +222,6 @@ def _in_folder(folder: Path) -> Iterator[tuple[str, Path]]:
             yield _kind(path), path
 
 
-class SourceChangedError(ValueError):
-    """A file has changed since the plan was made."""
-
-
 def iter_part(part: Part) -> Iterator[GraphBlock]:
     """Read the graphs of a part in blocks of bounded size.
 
@@ -240,12 +236,12 @@ def iter_part(part: Part) -> Iterator[GraphBlock]:
 
     Raises
     ------
-    SourceChangedError
+    ValueError
         If the file has changed since the plan was made.
     """
     path = Path(part.path)
     if not path.exists():
         raise FileNotFoundError(f"the file {path} is missing: restore it, or make a new plan")
     if _stamp(path) != part.stamp:
-        raise SourceChangedError(f"{path} has changed since the plan was made: make a new plan")
+        raise ValueError(f"{path} has changed since the plan was made: make a new plan")
     yield from FORMATS[part.kind].read(part)

@@ -126,47 +126,6 @@ def _resolved(features: CountFeatures, sample: GraphDatabase) -> CountFeatures:
     return estimator.set_params(labels=label_source(sample, parameters["labels"]))
 
 
-def rebuilt(description: Record) -> CountFeatures:
-    """Return the unfitted estimator for a description.
-
-    Raises
-    ------
-    ValueError
-        If it was fitted, or has parameters other than plain values and schemes.
-    """
-    from propkernels import kernels, propagation
-
-    if "fitted" in description:
-        raise ValueError(
-            "these features were computed by a fitted estimator, and the folder stores only its hash: "
-            "keep the fitted estimator, save_model(features, path)"
-        )
-    named = str(description.get("estimator"))
-    kind = getattr(kernels, named, None)
-    if not (isinstance(kind, type) and issubclass(kind, CountFeatures)):
-        raise ValueError(f"{named!r} is not a features estimator")
-    stored = description.get("parameters")
-    if not isinstance(stored, dict):
-        raise ValueError("the folder does not list the parameters of its features")
-    parameters = dict(stored)
-    for name, value in stored.items():
-        if isinstance(value, dict):
-            scheme = getattr(propagation, str(value.get("class")), str)
-            is_scheme = isinstance(scheme, type) and issubclass(scheme, propagation.PropagationScheme)
-            if not is_scheme or not isinstance(value.get("parameters"), dict):
-                raise ValueError(f"the parameter {name} of these features cannot be rebuilt from the folder")
-            parameters[name] = _made(scheme, value["parameters"])
-    made: CountFeatures = _made(kind, parameters)
-    return made
-
-
-def _made(kind: type[Any], parameters: dict[str, Any]) -> Any:
-    try:
-        return kind(**parameters)
-    except TypeError:
-        raise ValueError(f"the folder lists parameters that {kind.__name__} does not have") from None
-
-
 def digest_of(value: Any, name: str) -> str:
     """Return the SHA-256 of a description; stored in files, so it must never change."""
     return hashlib.sha256(repr(described(value, name)).encode("utf-8", "surrogatepass")).hexdigest()

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 
 from propkernels._utils.checks import check_integer, check_share
@@ -24,28 +22,13 @@ Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def similar_groups(index: GraphIndex, graphs: GraphDatabase, at_least: float) -> NDArray[np.int64]:
-    """Return one group number per graph, equal for graphs that are connected by chains of similar graphs.
-
-    Each graph has one link, to the first member of its group, so that memory is linear in the graphs.
-    """
-    root = np.arange(len(graphs))
+    """Return one group number per graph, equal for graphs that are connected by chains of similar graphs."""
+    first = np.arange(len(graphs))  # of the graphs of a group
     for graph, near in later_neighbors(index, graphs, at_least):
-        roots = _roots(root, np.append(near, graph))
-        root[roots] = roots.min()
-    own = np.arange(len(graphs))
-    links = coo_array((np.ones(len(own)), (own, root)), shape=(len(own), len(own)))
-    return connected_components(links, directed=False)[1].astype(np.int64)
-
-
-def _roots(root: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the root of each place, and make places point to it."""
-    roots = root[places]
-    while True:
-        above = root[roots]
-        if np.array_equal(above, roots):
-            root[places] = roots
-            return roots
-        roots = above
+        joined = np.unique(first[np.append(near, graph)])
+        if len(joined) > 1:
+            first[np.isin(first, joined)] = joined[0]
+    return np.unique(first, return_inverse=True)[1].astype(np.int64)
 
 
 @dataclass(kw_only=True, eq=False)
