@@ -57,8 +57,8 @@ class Headline:
             f"kernels {min(ratios['PK']):.0f} to {max(ratios['PK']):,.0f} times as fast as GraKeL** (one "
             f"thread, kernel matrix). [Benchmarks]({pages}/benchmarks.md)",
             f"**Above the best method of a fair comparison of graph neural networks on {ahead} of the "
-            f"{len(self.leads)} data sets measured** (it has nine), above later methods on {sum(later)} of the "
-            f"{len(later)} that have any, beyond the spread of folds on {clearly}; default settings. "
+            f"{len(self.leads)} data sets measured** (it has nine), above later methods on {sum(later)} of "
+            f"the {len(later)} that have any, beyond the spread of folds on {clearly}; default settings. "
             f"[Fair comparison]({pages}/fair.md)",
             f"{self.paper} [The paper's tables]({pages}/results.md)",
         ]

@@ -86,7 +86,7 @@ INVALID = [
     (in_check(TWO_WAYS), ValueError, "^graph 1: rows 0 and 1 of edges list the same edge"),
     (in_check([PATH, ["a"]]), TypeError, "graph 1 is a list"),
     (in_check((PATH, None, None, None)), TypeError, "graph 1 is a tuple of 4 items"),
-    (in_check(pk.from_adjacency([PATH, PATH])), TypeError, "GraphDatabase.concat joins databases"),
+    (in_check(pk.from_adjacency([PATH, PATH])), TypeError, "graph 1 is a GraphDatabase of 2 graphs"),
     (in_check(np.array([[0, 1], [2, 0]])), ValueError, f"graph 1 .* {EDGES_OR}"),
     (in_check(np.array([[0, 1], [1, 2], [2, 3]])), ValueError, "looks like a list of edges"),
     (in_check(np.arange(64).reshape(8, 8)), ValueError, "a directed graph with loops, or an image"),

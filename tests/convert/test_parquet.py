@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import propkernels as pk
-from propkernels.convert.parquet import from_parquet, iter_parquet, read_parquet, to_parquet
+from propkernels.convert.parquet import read_parquet, to_parquet
 from propkernels.graphs import GraphDatabase
 
 
@@ -18,15 +18,12 @@ def file(tmp_path):
 
 def test_ranges_of_rows_and_row_groups(file):
     path, graphs = file
-    assert from_parquet(path) == graphs
+    assert GraphDatabase.from_parquet(path) == graphs
     part, target = read_parquet(path, rows=slice(7, 23))
     assert part == graphs[7:23]
     assert part.ids.tolist() == graphs.ids[7:23].tolist()
     assert target.tolist() == list(range(7, 23))
-    groups = list(iter_parquet(path))
-    assert [len(group) for group, _ in groups] == [10, 10, 5]
-    assert GraphDatabase.concat([group for group, _ in groups]) == graphs
-    assert len(from_parquet(path, rows=slice(3, 3))) == 0
+    assert len(GraphDatabase.from_parquet(path, rows=slice(3, 3))) == 0
 
 
 def test_others_can_read_and_write_the_file(file):
@@ -37,7 +34,7 @@ def test_others_can_read_and_write_the_file(file):
     assert table["n_nodes"].tolist() == graphs.graph_sizes.tolist()
     plain = {"n_nodes": [2], "source": [[0, 1]], "target": [[1, 0]], "node_label": [["C", None]]}
     pandas.DataFrame(plain).to_parquet(path)
-    found = from_parquet(path)
+    found = GraphDatabase.from_parquet(path)
     assert found == GraphDatabase([[0, 1], [1, 0]], [0, 2], ["C", None])
 
 
@@ -45,10 +42,10 @@ def test_labels_of_any_kind(tmp_path):
     labels = [(1, "a"), 2.5, "text", None]
     graphs = GraphDatabase(np.zeros((4, 4)), [0, 4], labels)
     to_parquet(graphs, tmp_path / "x")
-    assert from_parquet(tmp_path / "x") == graphs
+    assert GraphDatabase.from_parquet(tmp_path / "x") == graphs
     with pytest.raises(TypeError, match="cannot be written to Parquet"):
         to_parquet(graphs.with_labels([frozenset([1]), 1, 2, 3]), tmp_path / "x")
-    assert from_parquet(tmp_path / "x") == graphs  # the old file is whole
+    assert GraphDatabase.from_parquet(tmp_path / "x") == graphs  # the old file is whole
 
 
 def test_files_that_are_wrong(tmp_path):
@@ -66,12 +63,12 @@ def test_files_that_are_wrong(tmp_path):
         columns = {name: value for name, value in (good | changed).items() if value is not None}
         pandas.DataFrame(columns).to_parquet(tmp_path / "wrong.parquet")
         with pytest.raises(ValueError, match=message):
-            from_parquet(tmp_path / "wrong.parquet")
+            GraphDatabase.from_parquet(tmp_path / "wrong.parquet")
     (tmp_path / "text.parquet").write_text("no")
     with pytest.raises(ValueError, match="is not a Parquet file, or it is damaged"):
-        from_parquet(tmp_path / "text.parquet")
+        GraphDatabase.from_parquet(tmp_path / "text.parquet")
     with pytest.raises(FileNotFoundError, match=r"the file .* does not exist"):
-        from_parquet(tmp_path / "nothing")
+        GraphDatabase.from_parquet(tmp_path / "nothing")
 
 
 LIES = [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.convert.parquet import from_parquet, to_parquet
+from propkernels.convert.parquet import to_parquet
 from propkernels.graphs import GraphDatabase
 from tests.test_contract_discovery import the_zoo
 from tests.zoo import one, zoo
@@ -47,7 +47,7 @@ def through_pandas(graphs):
 
 def through_parquet(graphs, path):
     to_parquet(graphs, path)
-    return from_parquet(path)
+    return pk.GraphDatabase.from_parquet(path)
 
 
 def _names(graphs):

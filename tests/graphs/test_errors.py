@@ -167,7 +167,7 @@ INVALID = [
     (images([["a"]]), TypeError, "image 0 must hold labels"),
     (lambda: pk.GridDatabase(np.zeros((4, 4), int)), TypeError, r"one array of shape \(4, 4\): put it into"),
     (lambda: pk.GridDatabase("image"), TypeError, "must be a list of arrays, got str"),
-    (masks(MASK), ValueError, "1 masks for 2 images"),
+    (masks(MASK), ValueError, "masks of 1 images for 2 images"),
     (masks(MASK, MASK.T), ValueError, r"the mask of image 1 has shape \(3, 2\), the image \(2, 3\)"),
     (masks(MASK.astype(int), MASK), TypeError, "the mask of image 0 must be boolean"),
     (masks(MASK, ~MASK), ValueError, "image 1 has no pixels: its mask is False throughout"),

@@ -6,7 +6,7 @@ from propkernels.convert.contacts import from_contacts
 from propkernels.convert.edges import from_edges
 from propkernels.convert.networkx import from_networkx, to_networkx
 from propkernels.convert.pandas import from_pandas, to_pandas
-from propkernels.convert.parquet import from_parquet, iter_parquet, to_parquet
+from propkernels.convert.parquet import to_parquet
 from propkernels.convert.points import curvature, from_points, knn_graph
 from propkernels.convert.pyg import from_pyg, to_pyg
 from propkernels.convert.rdkit import from_rdkit, from_smiles
@@ -20,12 +20,10 @@ __all__ = [
     "from_edges",
     "from_networkx",
     "from_pandas",
-    "from_parquet",
     "from_points",
     "from_pyg",
     "from_rdkit",
     "from_smiles",
-    "iter_parquet",
     "knn_graph",
     "to_networkx",
     "to_pandas",

@@ -99,16 +99,21 @@ def asking_rdkit(name: str) -> Iterator[None]:
         raise ValueError(f"{name}: {rdkit_reason(error)}") from None
 
 
+def matched_molecule(mol: Any, n_nodes: int) -> Any:
+    """Return a molecule with the given number of atoms, by adding hydrogens if necessary, or None."""
+    if mol is None or mol.GetNumAtoms() == n_nodes:
+        return mol
+    whole = load_rdkit().AddHs(mol)
+    return whole if whole.GetNumAtoms() == n_nodes else None
+
+
 def with_atoms(molecule: Any, n_nodes: int, number: int) -> Any:
     """Return a molecule with one atom per node of its graph, by adding hydrogens if necessary."""
     if molecule is None:
         raise ValueError(f"molecule {number} is None: it could not be read")
-    if molecule.GetNumAtoms() == n_nodes:
-        return molecule
-    chem = load_rdkit()
     with asking_rdkit(f"molecule {number}"):
-        full = chem.AddHs(molecule)
-    if full.GetNumAtoms() != n_nodes:
+        full = matched_molecule(molecule, n_nodes)
+    if full is None:
         raise ValueError(
             f"molecules are not those of the graphs: molecule {number} has {molecule.GetNumAtoms()} atoms, "
             f"but its graph has {n_nodes} nodes"

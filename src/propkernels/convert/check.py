@@ -235,6 +235,7 @@ def _one_graph(graph: Any, position: int) -> GraphDatabase:
     if tables := _tables_of(graph):
         with Faults("raise", 1, first=position).reading(0), as_fault():
             return one_graph(*tables)[0]
-    kind = "None" if graph is None else f"a {type(graph).__name__}"
-    hint = " (GraphDatabase.concat joins databases)" if isinstance(graph, GraphDatabase) else ""
+    kind, hint = "None" if graph is None else f"a {type(graph).__name__}", ""
+    if isinstance(graph, GraphDatabase):
+        kind, hint = f"{kind} of {len(graph)} graphs", " (GraphDatabase.concat joins databases)"
     raise TypeError(f"graph {position} is {kind}; expected {ACCEPTED}{hint}")

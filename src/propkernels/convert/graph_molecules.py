@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.optional import import_optional
-from propkernels.convert.asking_rdkit import load_rdkit, parse_smiles
+from propkernels.convert.asking_rdkit import load_rdkit, matched_molecule, parse_smiles
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 
@@ -50,14 +50,6 @@ def known_molecule(graph: GraphDatabase) -> Any:
     with rdBase.BlockLogs():
         mol = parse_smiles(chem, source) if isinstance(source, str) else source
         return matched_molecule(mol, graph.n_nodes)
-
-
-def matched_molecule(mol: Any, n_nodes: int) -> Any:
-    """Return a molecule with the given number of atoms, by adding hydrogens if necessary, or None."""
-    if mol is None or mol.GetNumAtoms() == n_nodes:
-        return mol
-    whole = load_rdkit().AddHs(mol)
-    return whole if whole.GetNumAtoms() == n_nodes else None
 
 
 def atom_positions(graph: GraphDatabase) -> NDArray[np.float64] | None:

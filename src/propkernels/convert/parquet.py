@@ -6,20 +6,19 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.arrays import check_declared, check_sizes, object_array, offsets
+from propkernels._utils.arrays import check_declared, check_sizes, object_array
 from propkernels._utils.cells import is_missing, typed_column
 from propkernels._utils.checks import reason_of, shown
 from propkernels._utils.optional import import_optional
 from propkernels._utils.parallel import thread_count
 from propkernels._utils.safe_files import atomic_write, open_regular
-from propkernels._utils.typing import Array, PathLike, Target
+from propkernels._utils.typing import PathLike, Target
 from propkernels.convert.build import Faults, FlatGraphs, build
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Graphs
@@ -59,7 +58,7 @@ def to_parquet(
 
     See Also
     --------
-    from_parquet : Read the file.
+    propkernels.GraphDatabase.from_parquet : Read the file.
 
     Examples
     --------
@@ -183,40 +182,6 @@ def _target(pa: Any, target: Any, n_graphs: int) -> Any:
     return pa.array(values.tolist())
 
 
-def _read_target(column: Any) -> NDArray[Any]:
-    """Return targets; null becomes NaN among numbers and None among strings."""
-    if hasattr(column.type, "value_type"):
-        return np.array(column.to_pylist(), dtype=np.float64)
-    return typed_column(column.to_pylist())
-
-
-def from_parquet(path: PathLike, *, rows: slice | None = None) -> GraphDatabase:
-    """Read graphs from a Parquet file.
-
-    Parameters
-    ----------
-    path : str or path
-        File written by :func:`to_parquet`, or any file with the same columns.
-    rows : slice, optional
-        Graphs to read, such as ``slice(1000, 2000)``; only their row groups are read.
-
-    Returns
-    -------
-    GraphDatabase
-
-    Raises
-    ------
-    ValueError
-        If a column is missing or has invalid values; the message names the graph and the reason.
-
-    See Also
-    --------
-    to_parquet : Write the file.
-    propkernels.datasets.load : With the target.
-    """
-    return read_parquet(path, rows=rows)[0]
-
-
 def read_parquet(path: Any, *, rows: slice | None = None) -> tuple[GraphDatabase, Any]:
     """Return graphs, and the target or None."""
     file = open_parquet(path)
@@ -230,14 +195,6 @@ def read_parquet(path: Any, *, rows: slice | None = None) -> tuple[GraphDatabase
         with reading_parquet(path):  # with several threads, Arrow uses its own
             table = file.read_row_groups(groups, use_threads=thread_count() > 1)
     return _decode(table.slice(first - start, max(last - first, 0)), _notes(file, path), first)
-
-
-def iter_parquet(path: PathLike) -> Iterator[tuple[GraphDatabase, Array | None]]:
-    """Yield graphs and target (or None) of each row group."""
-    metadata = open_parquet(path).metadata
-    ends = offsets([metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]).tolist()
-    for first, last in pairwise(ends):
-        yield read_parquet(path, rows=slice(first, last))
 
 
 def iter_rows(
@@ -390,7 +347,14 @@ def _decode(table: Any, notes: dict[str, Any], first: int) -> tuple[GraphDatabas
         _optional(columns, "edge_attributes", counts, faults, _vectors),
         notes.get("edge_attribute_names"),
     )
-    target = _read_target(columns["y"]) if "y" in columns else None
+    target = None
+    if "y" in columns:  # null becomes NaN among numbers and None among texts
+        values = columns["y"].to_pylist()
+        target = (
+            np.array(values, dtype=float)
+            if hasattr(columns["y"].type, "value_type")
+            else typed_column(values)
+        )
     database = build(flat, faults)
     if "vertex" in columns and "time" in columns:
         vertices = _labels(columns, "vertex", sizes, notes, faults)

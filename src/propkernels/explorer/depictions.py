@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from propkernels._utils.optional import import_optional
 from propkernels._utils.progress import ProgressBar
-from propkernels.convert.graph_molecules import known_molecule, laid_out, matched_molecule
+from propkernels.convert.asking_rdkit import matched_molecule
+from propkernels.convert.graph_molecules import known_molecule, laid_out
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase
 from propkernels.graphs.layout import node_positions

@@ -249,7 +249,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         forward, directed = self.adjacency, np.zeros(len(self), dtype=bool)
         backward = forward.T.tocsr()
         backward.sort_indices()
-        if not _same_matrix(forward, backward):
+        if not same_matrix(forward, backward):
             rows, _ = (forward - backward).nonzero()
             directed[self.graph_ids[rows]] = True
         return frozen(directed)
@@ -440,11 +440,11 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
             return NotImplemented
         return (
             np.array_equal(self.graph_ptr, other.graph_ptr)
-            and _same_matrix(self.adjacency, other.adjacency)
+            and same_matrix(self.adjacency, other.adjacency)
             and self._labels == other._labels
-            and same_attributes(self._attributes, other._attributes)
+            and same_matrix(self._attributes, other._attributes)
             and self._edge_labels == other._edge_labels
-            and same_attributes(self.edge_attributes, other.edge_attributes)
+            and same_matrix(self.edge_attributes, other.edge_attributes)
             and self.moments == other.moments
             and self.descriptors == other.descriptors
         )
@@ -495,22 +495,26 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
 
     @classmethod
     def from_parquet(cls, path: PathLike, *, rows: slice | None = None) -> GraphDatabase:
-        """Read all graphs or a range of rows; see :func:`propkernels.convert.from_parquet`."""
-        from propkernels.convert.parquet import from_parquet
+        """Read a file written by :meth:`to_parquet`, or any file with the same columns.
 
-        return from_parquet(path, rows=rows)
+        Parameters
+        ----------
+        path : str or path
+        rows : slice, optional
+            Graphs to read, such as ``slice(1000, 2000)``; only their row groups are read.
+
+        Raises
+        ------
+        ValueError
+            If a column is missing or has invalid values; the message names the graph and the reason.
+        """
+        from propkernels.convert.parquet import read_parquet
+
+        return read_parquet(path, rows=rows)[0]
 
 
-def _same_matrix(a: csr_array, b: csr_array) -> bool:
-    return (
-        np.array_equal(a.indptr, b.indptr)
-        and np.array_equal(a.indices, b.indices)
-        and np.array_equal(a.data, b.data)
-    )
-
-
-def same_attributes(a: Any, b: Any) -> bool:
-    """Return whether attributes, dense or sparse, are equal or absent; NaN equals NaN."""
+def same_matrix(a: Any, b: Any) -> bool:
+    """Return whether matrices, dense or sparse, are equal or absent; NaN equals NaN."""
     if a is None or b is None:
         return a is b
     if isinstance(a, csr_array) or isinstance(b, csr_array):

@@ -13,7 +13,7 @@ from propkernels._utils.arrays import freeze, frozen, offsets
 from propkernels._utils.locks import cached_property
 from propkernels._utils.typing import Array, NeighborhoodLike, Rows
 from propkernels.graphs.container import Container, Graph, Single, count, joined_rows, stretch
-from propkernels.graphs.database import GraphDatabase, same_attributes
+from propkernels.graphs.database import GraphDatabase, same_matrix
 from propkernels.graphs.label_distributions import LabelDistributions, Labeling, concat_labels
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 from propkernels.graphs.names import Names
@@ -318,9 +318,9 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
             return NotImplemented
         return bool(
             np.array_equal(self.shapes, other.shapes)
-            and same_attributes(self.inside, other.inside)
+            and same_matrix(self.inside, other.inside)
             and self._labels == other._labels
-            and same_attributes(self.node_attributes, other.node_attributes)
+            and same_matrix(self.node_attributes, other.node_attributes)
         )
 
     __hash__ = None  # type: ignore[assignment]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import generate_binary_structure
 from scipy.sparse import csr_array
 
 from propkernels._utils.checks import check_choice, check_integer, check_positive, shown
@@ -107,12 +108,8 @@ def _symmetric(weights: Filter) -> Filter:
 
 def nearest_neighborhood(dimension: int) -> Filter:
     """Return the filter of the 2 d nearest pixels of a d-dimensional grid: N_{1,4} in the plane."""
-    weights = np.zeros((3,) * dimension)
-    for axis in range(dimension):
-        for side in (0, 2):
-            index = [1] * dimension
-            index[axis] = side
-            weights[tuple(index)] = 1 / (2 * dimension)
+    weights = generate_binary_structure(dimension, 1) / (2 * dimension)
+    weights[(1,) * dimension] = 0.0
     return weights
 
 

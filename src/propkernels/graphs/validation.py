@@ -257,11 +257,16 @@ def as_masks(masks: Any, n_images: int) -> list[Any]:
     """Return a list with a mask or None per image."""
     if masks is None:
         return [None] * n_images
-    if isinstance(masks, (str, bytes, Mapping, Set)) or not hasattr(masks, "__iter__"):
-        raise TypeError(f"masks must be a list of boolean arrays, or None, got {shown(masks)}")
-    listed = list(masks)
+    return _one_each(masks, "masks", "boolean arrays, or None", n_images)
+
+
+def _one_each(arrays: Any, name: str, kind: str, n_images: int) -> list[Any]:
+    """Return a list of something for each image."""
+    if isinstance(arrays, (str, bytes, Mapping, Set)) or not hasattr(arrays, "__iter__"):
+        raise TypeError(f"{name} must be a list of {kind}, got {shown(arrays)}")
+    listed = list(arrays)
     if len(listed) != n_images:
-        raise ValueError(f"there are {len(listed)} masks for {n_images} images")
+        raise ValueError(f"there are {name} of {len(listed)} images for {n_images} images")
     return listed
 
 
@@ -284,11 +289,7 @@ def check_image(image: Any, mask: Any, position: int) -> CheckedImage:
 
 def pixel_attributes(attributes: Any, images: list[CheckedImage]) -> NDArray[Any]:
     """Return one row per counted pixel of arrays of shape (h, w, D), or (h, w) for one attribute."""
-    if isinstance(attributes, (str, bytes, Mapping, Set)) or not hasattr(attributes, "__iter__"):
-        raise TypeError(f"attributes must be a list of arrays, one per image, got {shown(attributes)}")
-    listed = list(attributes)
-    if len(listed) != len(images):
-        raise ValueError(f"there are attributes of {len(listed)} images for {len(images)} images")
+    listed = _one_each(attributes, "attributes", "arrays, one per image", len(images))
     rows: list[NDArray[Any]] = []
     for position, (values, image) in enumerate(zip(listed, images, strict=True)):
         array = np.ma.filled(values, np.nan) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
