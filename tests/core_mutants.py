@@ -110,7 +110,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         [
             ("add(g, done_g, 1), add(h, done_h, -1);", "add(g, done_g, 1), add(h, done_h, 1);"),
             ("if (around(a, b) - before >= -1e-9)", "if (true)"),
-            (".out = rows[size_t(b)][a].in = kind;", ".out = kind;"),
+            (".out = rows[b][a].in = kind;", ".out = kind;"),
         ],
     ),
     "cliques.cpp": ("tests/kernels", [("left.kinds[e] == right.kinds[f]", "true")]),

@@ -4,6 +4,39 @@
 #include "walk.hpp"
 
 namespace {
+// ---- Blocks of nodes ----
+// A block is a run of whole graphs that fits the cache: blocks[b] are its first node and its last node + 1; threads
+// take runs of blocks, runs[k] is the first block of run k. The nodes of a large graph are a block that threads share:
+// large[l] cuts them into parts.
+struct Work {
+    int threads;
+    In<int64_t, 2> blocks;
+    In<int64_t> runs;
+    Lists<int64_t> large;
+    auto parts() { return std::tie(threads, blocks, runs, large); }
+};
+
+// Call f(room, first node, n, in_parts) for each block of n nodes, whose room is n times width numbers. in_parts(g)
+// calls g(first, last) for parts of its nodes, and returns when all of them are done.
+template <class T, class F>
+void in_blocks(const Work &work, int64_t width, F &&f) {
+    for (const In<int64_t> &bounds : work.large) {
+        const int64_t n_parts = bounds.size() - 1, n = bounds[n_parts] - bounds[0];
+        f(Rooms<T>(1, n * width)[0], bounds[0], n, [&](auto &&g) {
+            share(n_parts, work.threads, [&](int, int64_t k) { g(bounds[k], bounds[k + 1]); });
+        });
+    }
+    int64_t most = 0;
+    for (int64_t b = 0; b < work.blocks.shape[0]; b++) most = std::max(most, work.blocks(b, 1) - work.blocks(b, 0));
+    const Rooms<T> rooms(work.threads, most * width);
+    share(work.runs.size() - 1, work.threads, [&](int thread, int64_t k) {
+        for (int64_t b = work.runs[k]; b < work.runs[k + 1]; b++) {
+            const int64_t first = work.blocks(b, 0), last = work.blocks(b, 1);
+            f(rooms[thread], first, last - first, [&](auto &&g) { g(first, last); });
+        }
+    });
+}
+
 // ---- Propagation and hashing ----
 // The projections x0 of all nodes: node i starts with projected[rows[i]], one column per stream. The number of
 // columns is a multiple of LANES. Unused columns are on the left, since the columns on the right make the most
@@ -26,6 +59,7 @@ struct Start {
 struct Hashes {
     In<double> offsets;
     int64_t n_hashes;
+    auto parts() { return std::tie(offsets, n_hashes); }
 };
 
 // codes[i] = the code of values[i - base, lane] + offset
@@ -67,53 +101,23 @@ void iterate(const Step<Index> &step, const Start<Row> &start, const Hashes &has
     if (step.pushed_back) push_back(then, step.pushed_back.data(), start, column, at);
 }
 
-// Propagate projected values and hash the columns of iteration t after step t, for runs of blocks.
-//
-// A block is a run of whole graphs that fits the cache: blocks[b] are its first node and its last node + 1. Its
-// columns are processed LANES at a time: all steps of these columns are made before the next columns. runs[k] is
-// the first block of run k. codes (streams, N) is the output.
+// codes (streams, N): propagate projected values, and hash the columns of iteration t after step t. The columns of a
+// block are processed LANES at a time: all steps of these columns are made before the next columns.
 template <class Index, class Row>
-void propagate_and_hash(Step<Index> step, Start<Row> start, In<double> offsets, int64_t n_hashes, In<int64_t, 2> blocks,
-                        In<int64_t> runs, Out<int64_t, 2> codes, int threads) {
-    const Hashes hashes{offsets, n_hashes};
-    const int64_t n_columns = start.projected.shape[1], unused = n_columns - offsets.size();
-    int64_t largest = 0;
-    for (int64_t b = 0; b < blocks.shape[0]; b++) largest = std::max(largest, blocks(b, 1) - blocks(b, 0));
-    const Rooms<double> rooms(threads, 2 * largest * LANES);
-    share(runs.size() - 1, threads, [&](int thread, int64_t k) {
-        for (int64_t block = runs[k]; block < runs[k + 1]; block++) {
-            const Place at{blocks(block, 0), blocks(block, 0), blocks(block, 1)};
-            for (int64_t column = 0; column < n_columns; column += LANES) {
-                // the last stream of these columns, column + LANES - 1 - unused, makes the most steps
-                const int64_t n_steps = (column + LANES - 1 - unused) / n_hashes;
-                for (int64_t t = 0; t <= n_steps; t++) {
-                    const Ptr<double> now = rooms[thread] + (t % 2) * largest * LANES;
-                    const Ptr<double> then = rooms[thread] + ((t + 1) % 2) * largest * LANES;
-                    iterate(step, start, hashes, at, column, t, now, then, codes);
-                }
+void propagate_and_hash(Step<Index> step, Start<Row> start, Hashes hashes, Work work, Out<int64_t, 2> codes) {
+    const int64_t n_columns = start.projected.shape[1], unused = n_columns - hashes.offsets.size();
+    in_blocks<double>(work, 2 * LANES, [&](Ptr<double> room, int64_t base, int64_t n, auto &&in_parts) {
+        for (int64_t column = 0; column < n_columns; column += LANES) {
+            // the last stream of these columns, column + LANES - 1 - unused, makes the most steps
+            const int64_t n_steps = (column + LANES - 1 - unused) / hashes.n_hashes;
+            for (int64_t t = 0; t <= n_steps; t++) {
+                const Ptr<double> now = room + (t % 2) * n * LANES, then = room + ((t + 1) % 2) * n * LANES;
+                in_parts([&](int64_t first, int64_t last) {
+                    iterate(step, start, hashes, Place{base, first, last}, column, t, now, then, codes);
+                });
             }
         }
     });
-}
-
-// The same for one large graph, whose nodes threads share: bounds cut its nodes into parts. A step begins when all
-// of the step before are done.
-template <class Index, class Row>
-void propagate_large(Step<Index> step, Start<Row> start, In<double> offsets, int64_t n_hashes, In<int64_t> bounds,
-                     Out<int64_t, 2> codes, int threads) {
-    const Hashes hashes{offsets, n_hashes};
-    const int64_t n_columns = start.projected.shape[1], unused = n_columns - offsets.size();
-    const int64_t base = bounds[0], n_parts = bounds.size() - 1, n = bounds[n_parts] - base;
-    const Rooms<double> rooms(1, 2 * n * LANES);
-    for (int64_t column = 0; column < n_columns; column += LANES) {
-        const int64_t n_steps = (column + LANES - 1 - unused) / n_hashes;
-        for (int64_t t = 0; t <= n_steps; t++) {
-            const Ptr<double> now = rooms[0] + (t % 2) * n * LANES, then = rooms[0] + ((t + 1) % 2) * n * LANES;
-            share(n_parts, threads, [&](int, int64_t k) {
-                iterate(step, start, hashes, Place{base, bounds[k], bounds[k + 1]}, column, t, now, then, codes);
-            });
-        }
-    }
 }
 
 // ---- Attributes ----
@@ -190,47 +194,24 @@ void mix_nodes(Alone<const uint64_t> words, Place at, Alone<uint64_t> mixed) {
     for (int64_t i = at.first; i < at.last; i++) mixed[i - at.base] = mix_other(words[i]);
 }
 
-// Weisfeiler-Lehman codes of all iterations, for runs of blocks as in propagate_and_hash. Row 0 of codes
-// (iterations, N) is the input, and the other rows are the output. Row t is complete for a whole block before row
-// t + 1 is computed, and each node is mixed once, not once per neighbor.
+// Weisfeiler-Lehman codes of all iterations. Row 0 of codes (iterations, N) is the input, and the other rows are the
+// output. Row t is complete for a whole block before row t + 1 is computed, and each node is mixed once, not once per
+// neighbor.
 template <class Index>
-void refine(Edges<Index> edges, In<int64_t, 2> blocks, In<int64_t> runs, Out<uint64_t, 2> codes, int threads) {
-    int64_t largest = 0;
-    for (int64_t b = 0; b < blocks.shape[0]; b++) largest = std::max(largest, blocks(b, 1) - blocks(b, 0));
-    const Rooms<uint64_t> rooms(threads, largest);
-    share(runs.size() - 1, threads, [&](int thread, int64_t k) {
-        for (int64_t block = runs[k]; block < runs[k + 1]; block++) {
-            const Place at{blocks(block, 0), blocks(block, 0), blocks(block, 1)};
-            for (int64_t t = 1; t < codes.shape[0]; t++) {
-                mix_nodes(codes.row(t - 1), at, rooms[thread]);
-                refine_nodes(edges, at, rooms[thread], t, codes);
-            }
+void refine(Edges<Index> edges, Work work, Out<uint64_t, 2> codes) {
+    in_blocks<uint64_t>(work, 1, [&](Ptr<uint64_t> mixed, int64_t base, int64_t, auto &&in_parts) {
+        for (int64_t t = 1; t < codes.shape[0]; t++) {
+            in_parts([&](int64_t first, int64_t last) { mix_nodes(codes.row(t - 1), Place{base, first, last}, mixed); });
+            in_parts([&](int64_t first, int64_t last) { refine_nodes(edges, Place{base, first, last}, mixed, t, codes); });
         }
     });
-}
-
-// The same for one large graph, whose nodes threads share: bounds cut its nodes into parts.
-template <class Index>
-void refine_large(Edges<Index> edges, In<int64_t> bounds, Out<uint64_t, 2> codes, int threads) {
-    const int64_t base = bounds[0], n_parts = bounds.size() - 1;
-    const Rooms<uint64_t> rooms(1, bounds[n_parts] - base);
-    for (int64_t t = 1; t < codes.shape[0]; t++) {
-        share(n_parts, threads, [&](int, int64_t k) {
-            mix_nodes(codes.row(t - 1), Place{base, bounds[k], bounds[k + 1]}, rooms[0]);
-        });
-        share(n_parts, threads, [&](int, int64_t k) {
-            refine_nodes(edges, Place{base, bounds[k], bounds[k + 1]}, rooms[0], t, codes);
-        });
-    }
 }
 }  // namespace
 
 void bind_codes(nb::module_ &m) {
     m.attr("LANES") = LANES;
     BIND_INDICES(propagate_and_hash);
-    BIND_INDICES(propagate_large);
     BIND(hash_columns);
     BIND(hash_product);
     BIND_INDEX(refine);
-    BIND_INDEX(refine_large);
 }

@@ -134,25 +134,9 @@ void sum_rows_of(Entries<Index, Column> entries, In<int64_t> bounds, In<int64_t>
             rooms[size_t(thread)], columns.data() + places[k], sums.data() + places[k], lengths.data());
     });
 }
-
-// Move the entries of run k from places[k] to ends[k] .. ends[k + 1] - 1, times a factor.
-template <class Column, class Index>
-void place_runs(In<int64_t> places, In<Column> columns, In<double> sums, In<int64_t> ends, double factor,
-                Out<Index> indices, Out<double> data, int threads) {
-    share(places.size() - 1, threads, [&](int, int64_t k) {
-        const int64_t n = ends[k + 1] - ends[k];
-        const Ptr<const Column> from = columns.data() + places[k];
-        const Ptr<const double> from_sums = sums.data() + places[k];
-        const Ptr<Index> to = indices.data() + ends[k];
-        const Ptr<double> to_sums = data.data() + ends[k];
-        for (int64_t entry = 0; entry < n; entry++) to[entry] = Index(from[entry]);  // two loops, each vectorized
-        for (int64_t entry = 0; entry < n; entry++) to_sums[entry] = from_sums[entry] * factor;
-    });
-}
 }  // namespace
 
 void bind_columns(nb::module_ &m) {
     BIND_INDEX(hash_to_columns);
     BIND_INDICES(sum_rows_of);
-    BIND_INDICES(place_runs);
 }

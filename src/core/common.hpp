@@ -145,17 +145,10 @@ constexpr char kind_of() {
 // A struct of arrays and numbers is read from a tuple of Python, in the order of its method parts(), which returns
 // std::tie of its members.
 namespace nanobind::detail {
-// What error messages say: kind and bytes of the type as in numpy, and the number of dimensions.
-template <class T, int N>
-constexpr auto array_name() {
-    constexpr char kind[] = {kind_of<std::remove_const_t<T>>(), 0};
-    return const_name(kind) + const_name<sizeof(T)>() + const_name("[") + const_name<N>() + const_name("]");
-}
-
 template <class T, int N>
 struct type_caster<Array<T, N>> {
     using Found = Array<T, N>;
-    NB_TYPE_CASTER(Found, (array_name<T, N>()))
+    NB_TYPE_CASTER(Found, const_name("array"))
     bool from_python(handle source, uint32_t, cleanup_list *) noexcept {
         return read_array(source.ptr(), kind_of<std::remove_const_t<T>>(), sizeof(T), !std::is_const_v<T>, N, (void **)&value.start,
                           value.shape);
@@ -164,7 +157,7 @@ struct type_caster<Array<T, N>> {
 template <class T, int N>
 struct type_caster<Maybe<T, N>> {
     using Found = Maybe<T, N>;
-    NB_TYPE_CASTER(Found, (array_name<T, N>() + const_name(" | None")))
+    NB_TYPE_CASTER(Found, const_name("array | None"))
     bool from_python(handle source, uint32_t flags, cleanup_list *list) noexcept {
         if (source.is_none()) return true;
         make_caster<In<T, N>> inner;
@@ -264,6 +257,13 @@ inline int64_t join(int64_t code, int64_t other) {
     return int64_t(word ^ (word >> 29));
 }
 
+// The bits of a number.
+inline uint64_t word_of(double number) {
+    uint64_t word;
+    std::memcpy(&word, &number, 8);
+    return word;
+}
+
 constexpr double LARGEST_FLOOR = 68719476736.0;  // 2^36; codes of larger values are leading bits of the float
 constexpr int64_t KEPT_BITS = -65536;            // mask of these leading bits
 
@@ -273,9 +273,7 @@ inline int64_t floor_code(double value) {
         const int64_t down = int64_t(value);  // towards zero; SSE2 has no floor
         return down - (double(down) > value);
     }
-    int64_t bits;
-    std::memcpy(&bits, &value, 8);
-    return bits & KEPT_BITS;
+    return int64_t(word_of(value)) & KEPT_BITS;
 }
 
 // The bits that choose the slot of a code in a hash table: a product moves information to the high bits, and the
@@ -283,6 +281,13 @@ inline int64_t floor_code(double value) {
 inline uint64_t slot_bits(int64_t code) {
     const uint64_t word = uint64_t(code) * GOLDEN;
     return word ^ (word >> 32);
+}
+
+// The most nodes of a graph, at least 1: graph g has the nodes ptr[g] .. ptr[g + 1] - 1.
+inline int64_t largest_of(In<int64_t> ptr) {
+    int64_t largest = 1;
+    for (int64_t g = 0; g + 1 < ptr.size(); g++) largest = std::max(largest, ptr[g + 1] - ptr[g]);
+    return largest;
 }
 
 // The least power of two that is at least n.
@@ -320,6 +325,12 @@ struct Table {
         uint64_t slot = bits & mask;
         while (slots[slot] >= 0 && !same(slots[slot])) slot = (slot + 1) & mask;
         return slot;
+    }
+    // The number of a code; a new one is entered as key n, and n is incremented.
+    Number enter(int64_t code, Ptr<int64_t> keys, Number &n) {
+        Number &own = slots[find(code, keys)];
+        if (own < 0) keys[own = n++] = code;
+        return own;
     }
 };
 

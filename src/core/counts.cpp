@@ -150,12 +150,7 @@ int64_t number_codes(Lists<int64_t> lists, Out<int64_t> bins, std::vector<Out<in
         const Ptr<int32_t> own = numbers[k].data();
         for (int64_t i = 0; i < n; i++) {
             if (i + AHEAD < n) prefetch(&table.slots[slot_bits(codes[i + AHEAD]) & table.mask]);
-            const uint64_t slot = table.find(codes[i], keys);
-            if (table.slots[slot] < 0) {
-                table.slots[slot] = n_bins;
-                keys[n_bins++] = codes[i];
-            }
-            own[i] = table.slots[slot];
+            own[i] = table.enter(codes[i], keys, n_bins);
         }
     }
     return n_bins;

@@ -2,6 +2,7 @@
 // that saves edits; a search proves the smallest cost of small graphs.
 #include <map>
 #include <numeric>
+#include <set>
 #include <unordered_map>
 
 #include "common.hpp"
@@ -34,15 +35,15 @@ struct Kinds {
 
 // One of the two graphs: numbers of node labels, kinds of loops, and neighbors in ascending order.
 struct Side {
-    int32_t n = 0;
-    std::vector<int32_t> label, loop, start{0};
-    std::vector<Neighbor> around;
+    int32_t n;
+    std::vector<int32_t> label, loop;
+    std::vector<std::vector<Neighbor>> around;  // and none of the node n, which stands for no node
 
     template <class Index>
     Side(Ptr<const Index> indptr, Ptr<const Index> indices, Ptr<const uint64_t> nodes, Ptr<const uint64_t> edges,
          int64_t first, int64_t last, std::unordered_map<uint64_t, int32_t> &names, Kinds &kinds)
-        : n(int32_t(last - first)), loop(size_t(n)) {
-        std::vector<std::map<int32_t, Neighbor>> rows(static_cast<size_t>(n));
+        : n(int32_t(last - first)), loop(n), around(n + 1) {
+        std::vector<std::map<int32_t, Neighbor>> rows(n);
         std::vector<uint64_t> found;
         for (int64_t i = first; i < last; i++) {
             label.push_back(names.try_emplace(nodes[i], int32_t(names.size())).first->second);
@@ -51,19 +52,16 @@ struct Side {
                 found.clear();
                 for (; e < indptr[i + 1] && indices[e] == j; e++) found.push_back(edges[e]);
                 const int32_t kind = kinds.of(found), a = int32_t(i - first), b = int32_t(j - first);
-                if (a == b) loop[size_t(a)] = kind;
-                if (a != b) rows[size_t(a)][b].out = rows[size_t(b)][a].in = kind;
+                if (a == b) loop[a] = kind;
+                if (a != b) rows[a][b].out = rows[b][a].in = kind;
             }
         }
-        for (const auto &row : rows) {
-            for (const auto &[to, one] : row) around.push_back({to, one.out, one.in});
-            start.push_back(int32_t(around.size()));
-        }
+        for (int32_t a = 0; a < n; a++)
+            for (const auto &[to, one] : rows[a]) around[a].push_back({to, one.out, one.in});
     }
-    const Neighbor *begin(int32_t i) const { return around.data() + (i < n ? start[size_t(i)] : 0); }
-    const Neighbor *end(int32_t i) const { return around.data() + (i < n ? start[size_t(i) + 1] : 0); }
+    const std::vector<Neighbor> &near(int32_t i) const { return around[std::min(i, n)]; }
     const Neighbor *find(int32_t i, int32_t j) const {
-        const Neighbor *a = begin(i), *const b = end(i);
+        const Neighbor *a = near(i).data(), *const b = a + near(i).size();
         if (b - a > 12) a = std::lower_bound(a, b, j, [](const Neighbor &one, int32_t k) { return one.to < k; });
         while (a < b && a->to < j) a++;
         return a < b && a->to == j ? a : nullptr;
@@ -77,7 +75,6 @@ class Editing {
     const Side &g, &h;
     static constexpr int32_t ALL_PAIRS = 64;  // nodes of small graphs, or candidates of a node of larger ones
     int32_t size;                             // pairs, those with no node on one side included
-    bool directed = false;
     Map image, origin;
     std::vector<double> agreement;  // of small graphs: the number of equal codes of each pair, and a half
 
@@ -86,40 +83,38 @@ class Editing {
         costs_.relabel_edge = std::min(costs.relabel_edge, 2 * costs.edge);
         size = costs.relabel_node > 2 * costs.node ? g.n + h.n : std::max(g.n, h.n);
         for (const Side *side : {&g, &h})
-            for (const Neighbor &one : side->around) directed |= one.out != one.in;
+            for (const auto &row : side->around)
+                for (const Neighbor &one : row) directed_ |= one.out != one.in;
         for (int32_t x = 0; x < h.n; x++) {
             double sum = 0;
-            for (auto *one = h.begin(x); one < h.end(x); one++) sum += both(0, 0, one);
+            for (const Neighbor &one : h.near(x)) sum += both(0, 0, &one);
             inserted_.push_back(sum);
         }
     }
 
     void set(const Map &partner) {
-        image.assign(size_t(size), -1), origin.assign(size_t(size), -1);
-        for (int32_t a = 0; a < g.n; a++)
-            if (partner[size_t(a)] >= 0) image[size_t(a)] = partner[size_t(a)], origin[size_t(partner[size_t(a)])] = a;
+        image = partner, image.resize(size, -1), origin.assign(size, -1);
+        for (int32_t a = 0; a < size; a++)
+            if (image[a] >= 0) origin[image[a]] = a;
         int32_t free = size > std::max(g.n, h.n) ? h.n : 0;  // with room beside both graphs, nodes without a pair stay so
         for (int32_t a = 0; a < size; a++) {
-            if (image[size_t(a)] >= 0) continue;
-            while (origin[size_t(free)] >= 0) free = (free + 1) % size;
-            image[size_t(a)] = free, origin[size_t(free)] = a;
+            if (image[a] >= 0) continue;
+            while (origin[free] >= 0) free = (free + 1) % size;
+            image[a] = free, origin[free] = a;
         }
     }
 
     double total() const {
         double doubled = 0, sum = 0;  // edges are met from both ends
-        for (int32_t a = 0; a < size; a++) sum += alone(a, image[size_t(a)]), doubled += edges(a, image[size_t(a)]);
+        for (int32_t a = 0; a < size; a++) sum += alone(a, image[a]), doubled += edges(a, image[a]);
         return sum + doubled / 2;
     }
 
     // Lower the cost of the pairs: by gradients if the graphs are small, then by so many swaps of pairs.
     double improve(int64_t trials) {
-        const double least = bound(std::vector<char>(size_t(g.n)), std::vector<char>(size_t(h.n)));
-        std::vector<int32_t> waiting(static_cast<size_t>(size));
+        const double least = bound(std::vector<char>(g.n), std::vector<char>(h.n));
         const auto swapped = [&] {
-            waiting.resize(size_t(size));
-            std::iota(waiting.begin(), waiting.end(), 0);
-            descend(waiting, trials);
+            descend(trials);
             return total();
         };
         const Map matched = image;
@@ -143,8 +138,7 @@ class Editing {
             follow(shares);
             if (const double now = swapped(); now < cost - 1e-9) cost = now, best = image;
         }
-        image = best;
-        renumber();
+        set(best);
         return cost;
     }
 
@@ -153,99 +147,91 @@ class Editing {
         Search search{*this, cost, steps, {}, {}, {}, {}, image};
         search.run();
         if (search.steps < 0) return -1;
+        search.best.resize(g.n);
+        for (int32_t &x : search.best) x = x < h.n ? x : -1;
         set(search.best);
         return search.cost;
     }
 
   private:
+    static constexpr int64_t WORK = 2500;  // squares of sizes that a millisecond allows
+    static constexpr int STEPS = 12;
     const size_t n_labels_;
     const Kinds &kinds_;
     Costs costs_;
+    bool directed_ = false;
     std::vector<double> inserted_;  // cost of inserting all edges at a node of h
 
     double edge(int32_t a, int32_t b) const {
         if (a == b) return 0;
-        const auto &one = kinds_.labels[size_t(a)], &other = kinds_.labels[size_t(b)];
+        const auto &one = kinds_.labels[a], &other = kinds_.labels[b];
         const size_t fewer = std::min(one.size(), other.size()), more = std::max(one.size(), other.size());
-        size_t common = 0;
-        if (fewer && more > 1) {
-            for (size_t i = 0, j = 0; i < one.size() && j < other.size();) {
-                if (one[i] == other[j]) common++, i++, j++;
-                else if (one[i] < other[j]) i++;
-                else j++;
-            }
-        }
-        return double(fewer - common) * costs_.relabel_edge + double(more - fewer) * costs_.edge;
+        std::vector<uint64_t> common;
+        if (more > 1)
+            std::set_intersection(one.begin(), one.end(), other.begin(), other.end(), std::back_inserter(common));
+        return double(fewer - common.size()) * costs_.relabel_edge + double(more - fewer) * costs_.edge;
     }
     double both(int32_t out, int32_t in, const Neighbor *other) const {
-        const int32_t to = other ? other->out : 0, from = other ? other->in : 0;
-        return edge(out, to) + (directed ? edge(in, from) : 0);
+        const Neighbor to = other ? *other : Neighbor{};
+        return edge(out, to.out) + (directed_ ? edge(in, to.in) : 0);
     }
     // The cost of a pair of nodes without their edges to others.
     double alone(int32_t a, int32_t x) const {
         if (a >= g.n && x >= h.n) return 0;
-        const int32_t own = a < g.n ? g.loop[size_t(a)] : 0, other = x < h.n ? h.loop[size_t(x)] : 0;
-        if (a >= g.n || x >= h.n) return costs_.node + edge(own, other);
-        return (g.label[size_t(a)] == h.label[size_t(x)] ? 0 : costs_.relabel_node) + edge(own, other);
+        const double loops = edge(a < g.n ? g.loop[a] : 0, x < h.n ? h.loop[x] : 0);
+        if (a >= g.n || x >= h.n) return costs_.node + loops;
+        return (g.label[a] == h.label[x] ? 0 : costs_.relabel_node) + loops;
     }
     // The cost of all edges at a pair of nodes.
     double edges(int32_t a, int32_t x) const {
-        double sum = x < h.n ? inserted_[size_t(x)] : 0;
-        for (auto *one = g.begin(a); one < g.end(a); one++) {
-            const Neighbor *other = h.find(x, image[size_t(one->to)]);
-            sum += both(one->out, one->in, other) - (other ? both(0, 0, other) : 0);
+        double sum = x < h.n ? inserted_[x] : 0;
+        for (const Neighbor &one : g.near(a)) {
+            const Neighbor *other = h.find(x, image[one.to]);
+            sum += both(one.out, one.in, other) - (other ? both(0, 0, other) : 0);
         }
         return sum;
     }
-    double between(int32_t a, int32_t b) const {
-        const Neighbor *one = g.find(a, b), *other = h.find(image[size_t(a)], image[size_t(b)]);
-        return one ? both(one->out, one->in, other) : both(0, 0, other);
-    }
     double around(int32_t a, int32_t b) const {
-        const int32_t x = image[size_t(a)], y = image[size_t(b)];
-        return alone(a, x) + alone(b, y) + edges(a, x) + edges(b, y) - between(a, b);
+        const int32_t x = image[a], y = image[b];
+        const Neighbor *one = g.find(a, b), *other = h.find(x, y);
+        const double between = one ? both(one->out, one->in, other) : both(0, 0, other);
+        return alone(a, x) + alone(b, y) + edges(a, x) + edges(b, y) - between;
     }
     void exchange(int32_t a, int32_t b) {
-        std::swap(image[size_t(a)], image[size_t(b)]);
-        origin[size_t(image[size_t(a)])] = a, origin[size_t(image[size_t(b)])] = b;
+        std::swap(image[a], image[b]);
+        origin[image[a]] = a, origin[image[b]] = b;
     }
-    void wake(int32_t a, std::vector<int32_t> &waiting) const {
-        waiting.push_back(a);
-        for (auto *one = g.begin(a); one < g.end(a); one++) waiting.push_back(one->to);
-    }
-    // Swap waiting nodes with others while that lowers the cost.
-    void descend(std::vector<int32_t> &waiting, int64_t trials) {
-        std::vector<int32_t> others;
+    // Swap nodes with others while that lowers the cost; those of a swap and their neighbors wait for another turn.
+    void descend(int64_t trials) {
+        Map waiting(size), others;
+        std::iota(waiting.begin(), waiting.end(), 0);
         for (size_t at = 0; at < waiting.size() && trials > 0; at++) {
             const int32_t a = waiting[at];
             others.clear();
             if (size <= ALL_PAIRS) {
                 for (int32_t b = 0; b < size; b++) others.push_back(b);
             } else {  // nodes whose image is beside those of the neighbors
-                for (auto *one = g.begin(a); one < g.end(a) && others.size() < size_t(ALL_PAIRS); one++) {
-                    const int32_t x = image[size_t(one->to)];
-                    for (auto *near = h.begin(x); near < h.end(x) && others.size() < size_t(ALL_PAIRS); near++)
-                        others.push_back(origin[size_t(near->to)]);
-                }
+                for (const Neighbor &one : g.near(a))
+                    for (const Neighbor &near : h.near(image[one.to])) {
+                        if (others.size() == ALL_PAIRS) break;
+                        others.push_back(origin[near.to]);
+                    }
             }
             for (const int32_t b : others) {
-                if (a == b || (a >= g.n && b >= g.n)) continue;
-                if (image[size_t(a)] >= h.n && image[size_t(b)] >= h.n) continue;
+                if (a == b || (a >= g.n && b >= g.n) || (image[a] >= h.n && image[b] >= h.n)) continue;
                 trials--;
                 const double before = around(a, b);
                 exchange(a, b);
-                if (around(a, b) - before >= -1e-9)
+                if (around(a, b) - before >= -1e-9) {
                     exchange(a, b);
-                else if (waiting.size() < 64 * size_t(size))
-                    wake(a, waiting), wake(b, waiting);
+                } else if (waiting.size() < 64 * size_t(size)) {
+                    for (const int32_t c : {a, b}) {
+                        waiting.push_back(c);
+                        for (const Neighbor &one : g.near(c)) waiting.push_back(one.to);
+                    }
+                }
             }
         }
-    }
-    static constexpr int64_t WORK = 2500;  // squares of sizes that a millisecond allows
-    static constexpr int STEPS = 12;
-
-    void renumber() {
-        for (int32_t a = 0; a < size; a++) origin[size_t(image[size_t(a)])] = a;
     }
     // What the edges at all pairs save if pairs have these shares: products (size, size).
     void saved_by(const std::vector<double> &shares, std::vector<double> &saved) const {
@@ -253,11 +239,11 @@ class Editing {
         std::fill(saved.begin(), saved.end(), 0.0);
         for (int32_t b = 0; b < g.n; b++)
             for (int32_t y = 0; y < h.n; y++)
-                if (const double share = shares[size_t(b) * n + size_t(y)])
-                    for (auto *one = g.begin(b); one < g.end(b); one++)
-                        for (auto *other = h.begin(y); other < h.end(y); other++)
-                            saved[size_t(one->to) * n + size_t(other->to)] +=
-                                share * (both(one->out, one->in, nullptr) + both(0, 0, other) - both(one->out, one->in, other));
+                if (const double share = shares[b * n + y])
+                    for (const Neighbor &one : g.near(b))
+                        for (const Neighbor &other : h.near(y))
+                            saved[one.to * n + other.to] += share * (both(one.out, one.in, nullptr) + both(0, 0, &other) -
+                                                                     both(one.out, one.in, &other));
     }
     // Frank-Wolfe steps with integer projections (Leordeanu, Hebert and Sukthankar 2009; for edit distances
     // Bougleux et al. 2017): the pairs of least gradient are tried, and the shares move towards them.
@@ -267,8 +253,7 @@ class Editing {
         double cost = std::numeric_limits<double>::infinity();
         Map best;
         const auto keep_if_best = [&] {
-            image = assigned(gradient);
-            renumber();
+            set(assigned(gradient));
             if (const double now = total(); now < cost - 1e-9) cost = now, best = image;
         };
         for (size_t a = 0; a < n; a++)
@@ -278,7 +263,7 @@ class Editing {
             for (size_t e = 0; e < n * n; e++) gradient[e] = own[e] - saved[e];
             keep_if_best();
             std::fill(step.begin(), step.end(), 0.0);
-            for (size_t a = 0; a < n; a++) step[a * n + size_t(image[a])] = 1;
+            for (size_t a = 0; a < n; a++) step[a * n + image[a]] = 1;
             saved_by(step, other);
             double slope = 0, curve = 0;
             for (size_t e = 0; e < n * n; e++) {
@@ -291,8 +276,7 @@ class Editing {
         }
         for (size_t e = 0; e < n * n; e++) gradient[e] = -shares[e];
         keep_if_best();
-        image = best;
-        renumber();
+        set(best);
     }
     // The pairs of least cost (size, size): the Hungarian algorithm, one row after the other.
     Map assigned(const std::vector<double> &price) const {
@@ -338,11 +322,10 @@ class Editing {
         std::vector<int64_t> nodes(n_labels_), edges(kinds_.labels.size());
         const auto add = [&](const Side &side, const std::vector<char> &done, int64_t sign) {
             for (int32_t i = 0; i < side.n; i++) {
-                if (!done[size_t(i)]) nodes[size_t(side.label[size_t(i)])] += sign;
-                if (!done[size_t(i)] && side.loop[size_t(i)]) edges[size_t(side.loop[size_t(i)])] += sign;
-                for (auto *one = side.begin(i); one < side.end(i); one++)
-                    if (one->out && (directed || one->to > i) && !(done[size_t(i)] && done[size_t(one->to)]))
-                        edges[size_t(one->out)] += sign;
+                if (!done[i]) nodes[side.label[i]] += sign;
+                if (!done[i] && side.loop[i]) edges[side.loop[i]] += sign;
+                for (const Neighbor &one : side.near(i))
+                    if (one.out && (directed_ || one.to > i) && !(done[i] && done[one.to])) edges[one.out] += sign;
             }
         };
         add(g, done_g, 1), add(h, done_h, -1);
@@ -351,146 +334,127 @@ class Editing {
         return differ(nodes, costs_.relabel_node, costs_.node) + differ(edges, relabel, costs_.edge);
     }
 
+    // Nodes of g in order are paired with free nodes of h, or with h.n: none.
     struct Search {
-        Editing &of;
+        const Editing &of;
         double cost;
         int64_t steps;
-        std::vector<int32_t> order;
+        Map order;
         std::vector<char> done_g, done_h;
         Map now, best;
 
         void run() {
             const Side &g = of.g;
-            done_g.assign(size_t(g.n), 0), done_h.assign(size_t(of.h.n), 0), now.assign(size_t(g.n), -1);
-            while (int32_t(order.size()) < g.n) {  // next the node with most neighbors in the order, then of all
-                int32_t best_node = -1;
-                std::pair<int64_t, int64_t> most{-1, -1};
+            done_g.assign(g.n, 0), done_h.assign(of.h.n + 1, 0), now.assign(g.n, of.h.n);
+            for (int32_t k = 0; k < g.n; k++) {  // next the node with most neighbors in the order, then of all
+                std::tuple<int64_t, size_t, int32_t> most{-1, 0, 0};
                 for (int32_t a = 0; a < g.n; a++) {
-                    if (done_g[size_t(a)]) continue;
                     int64_t inside = 0;
-                    for (auto *one = g.begin(a); one < g.end(a); one++) inside += done_g[size_t(one->to)];
-                    const std::pair<int64_t, int64_t> key{inside, g.end(a) - g.begin(a)};
-                    if (key > most) most = key, best_node = a;
+                    for (const Neighbor &one : g.near(a)) inside += done_g[one.to];
+                    if (!done_g[a]) most = std::max(most, {inside, g.near(a).size(), -a});
                 }
-                order.push_back(best_node), done_g[size_t(best_node)] = 1;
+                order.push_back(-std::get<2>(most)), done_g[order.back()] = 1;
             }
-            done_g.assign(size_t(g.n), 0);
-            for (int32_t a = 0; a < g.n; a++)
-                if (best[size_t(a)] >= of.h.n) best[size_t(a)] = -1;
+            done_g.assign(g.n, 0);
             step(0, 0);
         }
         // Edges of a pair to all earlier pairs.
         double joined(int32_t a, int32_t x) const {
             double sum = 0;
-            for (auto *one = of.g.begin(a); one < of.g.end(a); one++) {
-                if (!done_g[size_t(one->to)]) continue;
-                const int32_t y = now[size_t(one->to)];
-                sum += of.both(one->out, one->in, y < 0 || x >= of.h.n ? nullptr : of.h.find(x, y));
-            }
-            for (auto *near = of.h.begin(x); near < of.h.end(x); near++) {
-                if (!done_h[size_t(near->to)]) continue;
-                const auto from = std::find(now.begin(), now.end(), near->to);
-                if (!of.g.find(a, int32_t(from - now.begin()))) sum += of.both(0, 0, near);
+            for (const Neighbor &one : of.g.near(a))
+                if (done_g[one.to]) sum += of.both(one.out, one.in, of.h.find(x, now[one.to]));
+            for (const Neighbor &near : of.h.near(x)) {
+                if (!done_h[near.to]) continue;
+                const auto from = std::find(now.begin(), now.end(), near.to);
+                if (!of.g.find(a, int32_t(from - now.begin()))) sum += of.both(0, 0, &near);
             }
             return sum;
         }
-        void step(size_t depth, double so_far) {
-            if (steps < 0) return;
-            if (depth == order.size()) {
-                for (int32_t x = 0; x < of.h.n; x++) {  // what is left of h is inserted
-                    if (done_h[size_t(x)]) continue;
+        void step(int32_t depth, double so_far) {
+            const int32_t none = of.h.n;
+            if (depth == of.g.n) {
+                for (int32_t x = 0; x < none; x++) {  // what is left of h is inserted
+                    if (done_h[x]) continue;
                     so_far += of.alone(of.g.n, x);
-                    for (auto *near = of.h.begin(x); near < of.h.end(x); near++)
-                        if (done_h[size_t(near->to)] || near->to > x) so_far += of.both(0, 0, near);
+                    for (const Neighbor &near : of.h.near(x))
+                        if (done_h[near.to] || near.to > x) so_far += of.both(0, 0, &near);
                 }
                 if (so_far < cost - 1e-9) cost = so_far, best = now;
                 return;
             }
             const int32_t a = order[depth];
             std::vector<std::pair<double, int32_t>> choices;
-            for (int32_t x = 0; x <= of.h.n; x++)
-                if (x == of.h.n || !done_h[size_t(x)]) choices.push_back({of.alone(a, x) + joined(a, x), x});
+            for (int32_t x = 0; x <= none; x++)
+                if (!done_h[x]) choices.push_back({of.alone(a, x) + joined(a, x), x});
             std::sort(choices.begin(), choices.end());
-            done_g[size_t(a)] = 1;
+            done_g[a] = 1;
             for (const auto &[added, x] : choices) {
                 if (--steps < 0) return;
-                if (x < of.h.n) done_h[size_t(x)] = 1, now[size_t(a)] = x;
+                done_h[x] = x < none, now[a] = x;
                 if (so_far + added + of.bound(done_g, done_h) < cost - 1e-9) step(depth + 1, so_far + added);
-                if (x < of.h.n) done_h[size_t(x)] = 0, now[size_t(a)] = -1;
+                done_h[x] = 0, now[a] = none;
             }
-            done_g[size_t(a)] = 0;
+            done_g[a] = 0;
         }
     };
 };
 
-// Matching of two graphs by codes (t_max + 1, N), bin by bin, from the last iteration on.
+// Matching of two graphs by codes (t_max + 1, N), bin by bin, from the last iteration on; those of h begin at middle.
 struct Matching {
     const Side &g, &h;
-    Map partner, back, steps;
-    Ptr<const int64_t> left, right;  // codes of the two graphs at one iteration
+    In<int64_t, 2> codes;
+    Map partner = Map(g.n, -1), back = Map(h.n, -1), steps = Map(g.n, -1);
+    Ptr<const int64_t> left{}, right{};  // codes of the two graphs at one iteration
     int32_t t = 0;
 
-    Matching(const Side &g_, const Side &h_)
-        : g(g_), h(h_), partner(size_t(g.n), -1), back(size_t(h.n), -1), steps(size_t(g.n), -1) {}
-
-    void pair(int32_t a, int32_t x) { partner[size_t(a)] = x, back[size_t(x)] = a, steps[size_t(a)] = t; }
+    void pair(int32_t a, int32_t x) { partner[a] = x, back[x] = a, steps[a] = t; }
 
     // Match free neighbors of a pair that have equal codes, then theirs.
     void spread(int32_t a, int32_t x) {
         std::vector<std::pair<int32_t, int32_t>> waiting{{a, x}};
-        std::vector<std::pair<int64_t, int32_t>> free;
-        std::vector<size_t> used;
+        std::set<std::pair<int64_t, int32_t>> free;
         for (size_t at = 0; at < waiting.size(); at++) {
             const auto [one, other] = waiting[at];
             free.clear();
-            for (auto *near = h.begin(other); near < h.end(other); near++)
-                if (back[size_t(near->to)] < 0) free.push_back({right[near->to], near->to});
-            if (free.empty()) continue;
-            std::sort(free.begin(), free.end());
-            used.assign(free.size(), 0);  // of the group of equal codes that begins here
-            for (auto *near = g.begin(one); near < g.end(one); near++) {
-                if (partner[size_t(near->to)] >= 0) continue;
-                const int64_t code = left[near->to];
-                const auto first = size_t(
-                    std::lower_bound(free.begin(), free.end(), std::make_pair(code, int32_t(-1))) - free.begin());
-                const size_t place = first < free.size() ? first + used[first] : first;
-                if (place >= free.size() || free[place].first != code) continue;
-                used[first]++;
-                pair(near->to, free[place].second);
-                waiting.push_back({near->to, free[place].second});
+            for (const Neighbor &far : h.near(other))
+                if (back[far.to] < 0) free.insert({right[far.to], far.to});
+            for (const Neighbor &near : g.near(one)) {
+                if (partner[near.to] >= 0) continue;
+                const auto first = free.lower_bound({left[near.to], -1});
+                if (first == free.end() || first->first != left[near.to]) continue;
+                pair(near.to, first->second);
+                waiting.push_back({near.to, first->second});
+                free.erase(first);
             }
         }
     }
     // The number of iterations at which two nodes have equal codes.
-    static int64_t agreement(In<int64_t, 2> codes, int64_t a, int64_t x) {
+    int64_t agreement(int64_t a, int64_t x) const {
         int64_t t = 0;
-        while (t < codes.shape[0] && codes(t, a) == codes(t, x)) t++;
+        while (t < codes.shape[0] && codes(t, a) == codes(t, g.n + x)) t++;
         return t;
     }
     // Match a pair, its free neighbors by their agreement, then theirs: one piece, without regard to whole codes.
-    void grow(int32_t a, int32_t x, In<int64_t, 2> codes, int64_t middle) {
-        struct Choice {
-            int64_t agreement;
-            int32_t a, x;
-        };
+    void grow(int32_t a, int32_t x) {
         std::vector<std::pair<int32_t, int32_t>> waiting{{a, x}};
-        std::vector<Choice> choices;
-        t = int32_t(agreement(codes, a, middle + x)) - 1;
+        std::vector<std::tuple<int64_t, int32_t, int32_t>> choices;  // the largest agreement first, then by nodes
+        t = int32_t(agreement(a, x)) - 1;
         pair(a, x);
         for (size_t at = 0; at < waiting.size(); at++) {
             const auto [one, other] = waiting[at];
             choices.clear();
-            for (auto *near = g.begin(one); near < g.end(one) && choices.size() < MOST_CHOICES; near++)
-                for (auto *far = h.begin(other); partner[size_t(near->to)] < 0 && far < h.end(other); far++)
-                    if (back[size_t(far->to)] < 0)
-                        choices.push_back({agreement(codes, near->to, middle + far->to), near->to, far->to});
-            std::stable_sort(choices.begin(), choices.end(),
-                             [](const Choice &left, const Choice &right) { return left.agreement > right.agreement; });
-            for (const Choice &choice : choices) {
-                if (!choice.agreement || partner[size_t(choice.a)] >= 0 || back[size_t(choice.x)] >= 0) continue;
-                t = int32_t(choice.agreement) - 1;
-                pair(choice.a, choice.x);
-                waiting.push_back({choice.a, choice.x});
+            for (const Neighbor &near : g.near(one)) {
+                if (choices.size() >= MOST_CHOICES) break;
+                for (const Neighbor &far : h.near(other))
+                    if (partner[near.to] < 0 && back[far.to] < 0)
+                        choices.push_back({-agreement(near.to, far.to), near.to, far.to});
+            }
+            std::sort(choices.begin(), choices.end());
+            for (const auto &[disagreement, near, far] : choices) {
+                if (!disagreement || partner[near] >= 0 || back[far] >= 0) continue;
+                t = int32_t(-disagreement) - 1;
+                pair(near, far);
+                waiting.push_back({near, far});
             }
         }
     }
@@ -499,17 +463,17 @@ struct Matching {
     // Match free nodes with equal codes, from the neighbors of earlier pairs and from rare codes on.
     void match() {
         for (int32_t a = 0; a < g.n; a++)
-            if (partner[size_t(a)] >= 0) spread(a, partner[size_t(a)]);
+            if (partner[a] >= 0) spread(a, partner[a]);
         std::unordered_map<int64_t, size_t> bins;
         std::vector<std::pair<Map, Map>> members;
         for (int32_t a = 0; a < g.n; a++) {
-            if (partner[size_t(a)] >= 0) continue;
+            if (partner[a] >= 0) continue;
             const auto [at, is_new] = bins.try_emplace(left[a], members.size());
             if (is_new) members.emplace_back();
             members[at->second].first.push_back(a);
         }
         for (int32_t x = 0; x < h.n; x++)
-            if (const auto at = bins.find(right[x]); back[size_t(x)] < 0 && at != bins.end())
+            if (const auto at = bins.find(right[x]); back[x] < 0 && at != bins.end())
                 members[at->second].second.push_back(x);
         std::stable_sort(members.begin(), members.end(), [](const auto &one, const auto &other) {
             return one.first.size() + one.second.size() < other.first.size() + other.second.size();
@@ -517,8 +481,8 @@ struct Matching {
         for (const auto &[own, others] : members) {
             size_t next = 0;
             for (const int32_t a : own) {
-                while (next < others.size() && back[size_t(others[next])] >= 0) next++;
-                if (next == others.size() || partner[size_t(a)] >= 0) continue;
+                while (next < others.size() && back[others[next]] >= 0) next++;
+                if (next == others.size() || partner[a] >= 0) continue;
                 pair(a, others[next]);
                 spread(a, others[next]);
             }
@@ -540,11 +504,11 @@ double align_nodes(In<Index> indptr, In<Index> indices, In<uint64_t> nodes, In<u
     const auto side = [&](int64_t first, int64_t last) {
         return Side(indptr.data(), indices.data(), nodes.data(), edges.data(), first, last, names, kinds);
     };
-    Side g = side(0, middle), h = side(middle, n);
-    const std::vector<int64_t> same(static_cast<size_t>(std::max<int64_t>(n, 1)));
+    const Side g = side(0, middle), h = side(middle, n);
+    const std::vector<int64_t> same(n + 1);
     const auto matched = [&](int32_t a, int32_t x) {  // from a pair of nodes on, if it is given
-        Matching matching(g, h);
-        if (a >= 0) matching.grow(a, x, codes, middle);
+        Matching matching{g, h, codes};
+        if (a >= 0) matching.grow(a, x);
         for (int64_t t = codes.shape[0] - 1; t >= -1; t--) {
             const Ptr<const int64_t> row = t < 0 ? pointer_to(same.data(), n) : codes.row(t);
             matching.left = row, matching.right = row + middle, matching.t = int32_t(t);
@@ -553,39 +517,35 @@ double align_nodes(In<Index> indptr, In<Index> indices, In<uint64_t> nodes, In<u
         return matching;
     };
     const Matching first = matched(-1, -1);
-    for (int64_t a = 0; a < middle; a++) steps[a] = first.steps[size_t(a)];
+    for (int64_t a = 0; a < middle; a++) steps[a] = first.steps[a];
     Editing editing(g, h, names.size(), kinds, costs);
     Map best = first.partner;
     editing.set(best);
     double cost = editing.total();
     if (trials > 0) {
         // seeds are pairs of that matching, those with the most equal codes first
-        std::vector<int32_t> seeds(static_cast<size_t>(middle));
+        Map seeds(middle);
         std::iota(seeds.begin(), seeds.end(), 0);
-        std::stable_sort(seeds.begin(), seeds.end(),
-                         [&](int32_t a, int32_t b) { return first.steps[size_t(a)] > first.steps[size_t(b)]; });
-        seeds.resize(std::min<size_t>(seeds.size(), SEEDS));
+        std::stable_sort(seeds.begin(), seeds.end(), [&](int32_t a, int32_t b) { return first.steps[a] > first.steps[b]; });
+        seeds.resize(std::min(seeds.size(), SEEDS));
         for (const int32_t a : seeds) {
-            if (first.partner[size_t(a)] < 0) continue;
-            const Map grown = matched(a, first.partner[size_t(a)]).partner;
+            if (first.partner[a] < 0) continue;
+            const Map grown = matched(a, first.partner[a]).partner;
             editing.set(grown);
             if (const double now = editing.total(); now < cost) cost = now, best = grown;
         }
         editing.set(best);
-        if (editing.size <= Editing::ALL_PAIRS) {
-            const int64_t size = editing.size;
-            editing.agreement.assign(size_t(size * size), 0.5);
-            for (int64_t a = 0; a < middle; a++)
-                for (int64_t x = 0; x < n - middle; x++)
-                    editing.agreement[size_t(a * size + x)] += double(Matching::agreement(codes, a, middle + x));
+        if (const int64_t size = editing.size; size <= Editing::ALL_PAIRS) {
+            editing.agreement.assign(size * size, 0.5);
+            for (int32_t a = 0; a < g.n; a++)
+                for (int32_t x = 0; x < h.n; x++) editing.agreement[a * size + x] += double(first.agreement(a, x));
         }
         cost = editing.improve(trials);
     }
     if (limit > 0) cost = editing.prove(cost, limit);
     fill(partner.data(), n, int64_t(-1));
     for (int64_t a = 0; a < middle; a++)
-        if (const int32_t x = editing.image[size_t(a)]; x < n - middle)
-            partner[a] = middle + x, partner[middle + x] = a;
+        if (const int32_t x = editing.image[a]; x < h.n) partner[a] = middle + x, partner[middle + x] = a;
     return cost;
 }
 }  // namespace

@@ -40,20 +40,15 @@ int64_t enter_graph(Table<const int32_t> known, Alone<const int64_t> known_codes
                     Alone<double> counts, Alone<int32_t> places) {
     Table<int32_t> own(slots, power_of_two(2 * (last - first) + 1));
     own.clear();
+    fill(counts + first, last - first, 0.0);
     int32_t size = 0;
     for (int64_t i = first; i < last; i++) {
         if (codes[i] == NO_BIN) {
             places[i] = -1;
             continue;
         }
-        const uint64_t slot = own.find(codes[i], keys);
-        if (own.slots[slot] < 0) {
-            own.slots[slot] = size;
-            keys[size] = codes[i], counts[first + size] = 0.0;
-            size++;
-        }
-        counts[first + own.slots[slot]] += 1.0;
-        places[i] = int32_t(first) + own.slots[slot];
+        places[i] = int32_t(first) + own.enter(codes[i], keys, size);
+        counts[places[i]] += 1.0;
     }
     for (int32_t e = 0; e < size; e++) columns[first + e] = known.slots[known.find(keys[e], known_codes)];
     return size;
@@ -66,8 +61,7 @@ int64_t enter_graph(Table<const int32_t> known, Alone<const int64_t> known_codes
 void enter_codes(Vocabulary<const int32_t> vocabulary, In<int64_t, 2> codes, int64_t first_stream, In<int64_t> ptr,
                  Out<int64_t, 2> sizes, Out<int32_t, 2> columns, Out<double, 2> counts, Out<int32_t, 2> places,
                  int threads) {
-    int64_t most = 0;
-    for (int64_t g = 0; g + 1 < ptr.size(); g++) most = std::max(most, ptr[g + 1] - ptr[g]);
+    const int64_t most = largest_of(ptr);
     const Rooms<int32_t> slots(threads, power_of_two(2 * most + 1));
     const Rooms<int64_t> keys(threads, most);
     share(codes.shape[0], threads, [&](int thread, int64_t row) {

@@ -192,13 +192,6 @@ void write_rows(Alone<const T> tile, int64_t width, int64_t first, int64_t rows,
     }
 }
 
-template <class T>
-void write_rows(bool adds, Ptr<const T> tile, int64_t width, int64_t first, int64_t rows, Ptr<const double> diagonal,
-                Out<double, 2> gram) {
-    const auto write = adds ? write_rows<true, T> : write_rows<false, T>;
-    write(tile, width, first, rows, diagonal, gram.data(), gram.shape[1]);
-}
-
 // ---- The matrix ----
 // Its rows are cut into blocks that fit the cache; each block processes all bins. A visit is a bin with entries in a
 // block: the first entry of the bin, and the first entry and end of its entries in the block. With blocks of two rows
@@ -327,6 +320,7 @@ void fill_matrix(const Counted<Index> &counted, const Rules &rules, Gemm<T> gemm
     });
 
     const Rooms<T> tiles(threads, is_small ? 0 : length * n);
+    const auto write = adds ? write_rows<true, T> : write_rows<false, T>;
     share((n + length - 1) / length, threads, [&](int thread, int64_t k) {
         const int64_t first = ((n - 1) / length - k) * length;  // longest rows first
         const int64_t last = std::min(first + length, n), rows = last - first;
@@ -343,7 +337,7 @@ void fill_matrix(const Counted<Index> &counted, const Rules &rules, Gemm<T> gemm
         if (kept == 0) fill(tile, rows * width, T(0));
         add_visits<Index, T>(visits[0], bounds[size_t(first >> shift)], bounds[size_t((last - 1) >> shift) + 1],
                              entries[0], first, tile, width);
-        write_rows<T>(adds, tile, width, first, rows, pointer_to(counted.diagonal.data(), n), gram);
+        write(tile, width, first, rows, pointer_to(counted.diagonal.data(), n), gram.data(), n);
     });
 }
 

@@ -64,8 +64,7 @@ void sum_blocks(In<double, 2> values, In<int64_t> ptr, In<int64_t> ptr2, Out<dou
 // u are cleared, far fewer than all.
 void equal_length_sums(In<double, 2> nodes, In<int64_t> ptr, In<int64_t> pair_ptr, In<int64_t> lengths, In<int64_t> ptr2,
                        In<int64_t> pair_ptr2, In<int64_t> lengths2, int64_t most, Out<double, 2> out) {
-    int64_t largest = 1;
-    for (int64_t j = 0; j + 1 < ptr2.size(); j++) largest = std::max(largest, ptr2[j + 1] - ptr2[j]);
+    const int64_t largest = largest_of(ptr2);
     const Rooms<double> room(1, (most + 1) * largest, true);
     const Alone<double> sums = room[0];
     for (int64_t i = 0; i + 1 < ptr.size(); i++)

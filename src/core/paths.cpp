@@ -21,13 +21,6 @@ struct Graph {
         : number(g), first(paths.graph_ptr[g]), n(paths.graph_ptr[g + 1] - first), pair(paths.pair_ptr[g]) {}
 };
 
-// The largest number of nodes of a graph.
-int64_t largest_of(In<int64_t> graph_ptr) {
-    int64_t largest = 1;
-    for (int64_t g = 0; g + 1 < graph_ptr.size(); g++) largest = std::max(largest, graph_ptr[g + 1] - graph_ptr[g]);
-    return largest;
-}
-
 // Run f(thread, graph, source) for all nodes of all graphs as source, numbered within their graph. Threads take runs
 // of nodes, numbered through all graphs: bounds.
 template <class Index, class F>
@@ -106,9 +99,7 @@ void search_lengths(Alone<const Index> indptr, Alone<const Index> indices, Alone
 void round_lengths(Alone<double> lengths, int64_t n) {
     for (int64_t k = 0; k < n; k++)
         if (lengths[k] != NO_PATH) {
-            int64_t bits;
-            std::memcpy(&bits, &lengths[k], 8);
-            bits = (bits + (1 << 15)) & KEPT_BITS;
+            const int64_t bits = (int64_t(word_of(lengths[k])) + (1 << 15)) & KEPT_BITS;
             std::memcpy(&lengths[k], &bits, 8);
         }
 }
@@ -169,12 +160,6 @@ inline bool on_a_path(double near, double weight, double far) {
 // are mixed differently, so (a, b) differs from (b, a).
 inline int64_t triplet_code(uint64_t begin, uint64_t word, uint64_t end_key) {
     return int64_t(mix_word(begin + mix_other(end_key ^ word)));
-}
-
-inline uint64_t word_of(double number) {
-    uint64_t word;
-    std::memcpy(&word, &number, 8);
-    return word;
 }
 
 // Hash (label of u, path, label of v) of all ordered pairs, in place: codes (pairs,) are words of paths before, 0
@@ -460,11 +445,9 @@ void count_hops(Paths<Index> paths, In<double> distances, int64_t g, In<int64_t>
                 counts.data());
 }
 
-// most (graphs,): the largest number of edges on a shortest path of each graph; the largest distance if all edges have
-// length 1. Threads take runs of graphs: bounds.
+// most (graphs,): the largest number of edges on a shortest path of each graph. Threads take runs of graphs: bounds.
 template <class Index>
-void widest_hops(Paths<Index> paths, bool has_hops, In<double> distances, In<int64_t> bounds, Out<int64_t> most,
-                 int threads) {
+void widest_hops(Paths<Index> paths, In<double> distances, In<int64_t> bounds, Out<int64_t> most, int threads) {
     const int64_t largest = largest_of(paths.graph_ptr);
     const Rooms<int64_t> orders(threads, largest), places(threads, largest + 2), hop_rooms(threads, largest);
     share(bounds.size() - 1, threads, [&](int thread, int64_t k) {
@@ -472,13 +455,6 @@ void widest_hops(Paths<Index> paths, bool has_hops, In<double> distances, In<int
             const Graph graph(paths, g);
             const Ptr<const double> all = distances.data() + graph.pair;
             most[g] = 0;
-            if (has_hops) {
-                double longest = 0.0;
-                for (int64_t pair = 0; pair < graph.n * graph.n; pair++)
-                    longest = all[pair] != NO_PATH && all[pair] > longest ? all[pair] : longest;
-                most[g] = int64_t(longest);
-                continue;
-            }
             // hops[v] is the largest number of edges on a shortest path from the root to v; it is complete when v is
             // visited, since all nodes before v on such a path are nearer. Equal lengths may differ in edges.
             const Ptr<int64_t> order = orders[thread], hops = hop_rooms[thread];

@@ -1,4 +1,6 @@
 // Products and smaller counts of two sets of graphs, sums of rows, ratios, and scaling of kernel matrices.
+#include <nanobind/stl/optional.h>
+
 #include "common.hpp"
 
 namespace {
@@ -39,8 +41,8 @@ void add_products(Counts<Index> rows, Counts<Other> bins, bool minimum, Out<doub
 template <class Index>
 void sum_rows(Lists<Index> indptr, Lists<double> data, bool squared, Out<double, 2> sums, int threads) {
     share(sums.shape[0], threads, [&](int, int64_t s) {
-        const Ptr<const Index> ptr = indptr[size_t(s)].data();
-        const Ptr<const double> values = data[size_t(s)].data();
+        const Ptr<const Index> ptr = indptr[s].data();
+        const Ptr<const double> values = data[s].data();
         for (int64_t i = 0; i < sums.shape[1]; i++) {
             double total = 0.0;
             for (Index entry = ptr[i]; entry < ptr[i + 1]; entry++)
@@ -57,27 +59,26 @@ inline double ratio_of(double shared, double left, double right) {
     return all > 0.0 ? shared / all : 0.0;
 }
 
-// to[j] += weight * ratio, j < n
-void add_ratios_of_row(Alone<const double> shared, double left, Alone<const double> right, double weight, int64_t n,
-                       Alone<double> to) {
+// shared[j] = weight * ratio, j < n
+void make_ratios(Alone<double> shared, double left, Alone<const double> right, double weight, int64_t n) {
+    for (int64_t j = 0; j < n; j++) shared[j] = ratio_of(shared[j], left, right[j]) * weight;
+}
+
+// to[j] += weight * ratio
+void add_ratios(Alone<const double> shared, double left, Alone<const double> right, double weight, int64_t n,
+                Alone<double> to) {
     for (int64_t j = 0; j < n; j++) to[j] += ratio_of(shared[j], left, right[j]) * weight;
 }
 
-// total (m, n) += weight * ratio
-void add_ratios(In<double, 2> shared, In<double> left, In<double> right, double weight, Out<double, 2> total,
-                int threads) {
-    share(total.shape[0], threads, [&](int, int64_t i) {
-        add_ratios_of_row(shared.row(i), left[i], right.data(), weight, right.size(), total.row(i));
+// total (m, n) += weight * ratio; without a total, shared (m, n) becomes this.
+void weigh_ratios(Out<double, 2> shared, In<double> left, In<double> right, double weight,
+                  std::optional<Out<double, 2>> total, int threads) {
+    share(shared.shape[0], threads, [&](int, int64_t i) {
+        if (total)
+            add_ratios(shared.row(i), left[i], right.data(), weight, right.size(), total->row(i));
+        else
+            make_ratios(shared.row(i), left[i], right.data(), weight, right.size());
     });
-}
-
-// shared (m, n) = weight * ratio
-void make_ratios(Out<double, 2> shared, In<double> left, In<double> right, double weight, int threads) {
-    const auto make = [](Alone<double> row, double own, Alone<const double> others, double factor, int64_t n) {
-        for (int64_t j = 0; j < n; j++) row[j] = ratio_of(row[j], own, others[j]) * factor;
-    };
-    share(shared.shape[0], threads,
-          [&](int, int64_t i) { make(shared.row(i), left[i], right.data(), weight, right.size()); });
 }
 
 // The graphs of each bin with their counts: those of bin b are starts[b] .. starts[b + 1] - 1, rows ascending.
@@ -88,15 +89,14 @@ struct Bins {
     template <bool minimum, class Index>
     void list(Ptr<const Index> indptr, Ptr<const Index> indices, Ptr<const double> data, int64_t n, int64_t width) {
         const int64_t n_entries = indptr[n];
-        starts.assign(size_t(width) + 2, 0), own.assign(size_t(n), 0.0);
-        graphs.resize(size_t(n_entries)), counts.resize(size_t(n_entries));
-        for (int64_t entry = 0; entry < n_entries; entry++) starts[size_t(indices[entry]) + 2]++;
+        starts.assign(width + 2, 0), own.assign(n, 0.0), graphs.resize(n_entries), counts.resize(n_entries);
+        for (int64_t entry = 0; entry < n_entries; entry++) starts[indices[entry] + 2]++;
         for (size_t b = 2; b < starts.size(); b++) starts[b] += starts[b - 1];
         for (int64_t i = 0; i < n; i++)
             for (Index entry = indptr[i]; entry < indptr[i + 1]; entry++) {
-                const size_t at = size_t(starts[size_t(indices[entry]) + 1]++);
+                const int64_t at = starts[indices[entry] + 1]++;
                 graphs[at] = i, counts[at] = data[entry];
-                own[size_t(i)] += shared_of<minimum>(data[entry], data[entry]);
+                own[i] += shared_of<minimum>(data[entry], data[entry]);
             }
     }
 };
@@ -109,24 +109,24 @@ void add_ratios_of(const Lists<Index> &indptr, const Lists<Index> &indices, cons
     share(bounds.size() - 1, threads, [&](int, int64_t k) {
         const int64_t last = bounds[k + 1];
         Bins bins;
-        std::vector<double> room(size_t(last), 0.0);
+        std::vector<double> room(last);
         const Ptr<double> shared = pointer_to(room.data(), last);
         for (size_t s = 0; s < data.size(); s++) {
             const Ptr<const Index> ptr = indptr[s].data(), columns = indices[s].data();
             const Ptr<const double> values = data[s].data();
-            bins.list<minimum>(ptr, columns, values, last, widths[int64_t(s)]);
+            bins.list<minimum>(ptr, columns, values, last, widths[s]);
             for (int64_t i = bounds[k]; i < last; i++) {
                 fill(shared, i + 1, 0.0);
                 for (Index entry = ptr[i]; entry < ptr[i + 1]; entry++) {
-                    const size_t b = size_t(columns[entry]);
+                    const Index b = columns[entry];
                     for (int64_t other = bins.starts[b]; other < bins.starts[b + 1]; other++) {
-                        const int64_t j = bins.graphs[size_t(other)];
+                        const int64_t j = bins.graphs[other];
                         if (j > i) break;
-                        shared[j] += shared_of<minimum>(values[entry], bins.counts[size_t(other)]);
+                        shared[j] += shared_of<minimum>(values[entry], bins.counts[other]);
                     }
                 }
-                add_ratios_of_row(shared, bins.own[size_t(i)], pointer_to<const double>(bins.own.data(), last),
-                                  weights[int64_t(s)], i + 1, total.row(i));
+                add_ratios(shared, bins.own[i], pointer_to<const double>(bins.own.data(), last), weights[s], i + 1,
+                           total.row(i));
             }
         }
     });
@@ -160,8 +160,7 @@ void scale_rows(Out<double, 2> kernel, In<double> left, In<double> right, int th
 void bind_products(nb::module_ &m) {
     BIND_INDICES(add_products);
     BIND_INDEX(sum_rows);
-    BIND(add_ratios);
-    BIND(make_ratios);
+    BIND(weigh_ratios);
     BIND_INDEX(add_stream_ratios);
     BIND(scale_rows);
 }

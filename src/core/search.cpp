@@ -27,19 +27,6 @@ int64_t first_not(int64_t low, int64_t high, Before &&is_before) {
 }
 
 // ---- Postings ----
-// Append the entries of each row (graph) of counts (CSR) to the bins of their columns; filled (bins,) is the next free
-// entry of each bin.
-template <class Index, class Count>
-void invert_rows(In<Index> indptr, In<Index> columns, In<Count> data, In<int64_t> bins, Out<int64_t> filled,
-                 Out<int32_t> graphs, Out<Count> counts) {
-    for (int64_t graph = 0; graph + 1 < indptr.size(); graph++)
-        for (Index entry = indptr[graph]; entry < indptr[graph + 1]; entry++) {
-            const int64_t place = filled[bins[columns[entry]]]++;
-            graphs[place] = int32_t(graph);
-            counts[place] = data[entry];
-        }
-}
-
 // lengths[b]: the number of words of bin b beside its dense row. False: a count is not a whole number below 2^32.
 template <class Count>
 bool count_words(In<int64_t> bin_ptr, In<Count> counts, In<bool> is_dense, Out<int64_t> lengths) {
@@ -230,8 +217,6 @@ int64_t look_up(Out<int64_t> places, Out<int64_t> common, Out<double> lengths, L
 }  // namespace
 
 void bind_search(nb::module_ &m) {
-    bind(m, "invert_rows", invert_rows<int32_t, float>), bind(m, "invert_rows", invert_rows<int32_t, double>);
-    bind(m, "invert_rows", invert_rows<int64_t, float>), bind(m, "invert_rows", invert_rows<int64_t, double>);
     BIND_TYPES(count_words, float, double);
     BIND_TYPES(pack_postings, float, double);
     BIND(find_postings);

@@ -1,7 +1,7 @@
 // Connected subgraphs of graphs, counted up to isomorphism.
-#include "common.hpp"
-
 #include <atomic>
+
+#include "common.hpp"
 
 namespace {
 using Word = uint64_t;
@@ -95,49 +95,38 @@ struct Canonical {
 
 // Kinds of subgraphs, by the words of their nodes in any order met so far. One table for each thread.
 struct Kinds {
-    struct Known {
-        Word word;
-        int64_t kind;
-    };
     struct Kind {
         Word code;
         int64_t size, symmetries, count;  // count: in the current graph
     };
-    std::vector<Known> known;
     std::vector<Kind> kinds;
+    std::vector<std::pair<Word, int64_t>> known;                   // words and their kinds
     std::vector<int32_t> slots = std::vector<int32_t>(1024, -1);  // numbers of known words
 
     // The slot of a word, or the free slot for it.
     int32_t &slot_of(Word word) {
         const int64_t n_slots = int64_t(slots.size());
         const Table<int32_t> table(pointer_to(slots.data(), n_slots), n_slots);
-        return slots[table.find_by(word, [&](int32_t number) { return known[number].word == word; })];
+        return slots[table.find_by(word, [&](int32_t number) { return known[number].first == word; })];
     }
-    // The kind of a word, -1 if it is not known.
-    int64_t find(Word word) {
-        const int32_t number = slot_of(word);
-        return number < 0 ? -1 : known[number].kind;
-    }
-    void enter(Word word, int64_t kind) {
+    // The kind of a word; a new word is entered with this kind.
+    int64_t enter(Word word, int64_t kind) {
         int32_t &slot = slot_of(word);
-        if (slot >= 0) return;
+        if (slot >= 0) return known[slot].second;
         slot = int32_t(known.size());
         known.push_back({word, kind});
-        if (2 * known.size() <= slots.size()) return;
+        if (2 * known.size() <= slots.size()) return kind;
         slots.assign(2 * slots.size(), -1);
-        for (size_t number = 0; number < known.size(); number++) slot_of(known[number].word) = int32_t(number);
-    }
-    // The kind of a subgraph whose word is new, which may be a new kind.
-    int64_t learn(Word word, Canonical &canonical, int64_t size) {
-        canonical.find(size);
-        int64_t kind = find(canonical.best);
-        if (kind < 0) {
-            kind = int64_t(kinds.size());
-            kinds.push_back({canonical.best, size, int64_t(canonical.symmetries), 0});
-            enter(canonical.best, kind);
-        }
-        enter(word, kind);
+        for (size_t number = 0; number < known.size(); number++) slot_of(known[number].first) = int32_t(number);
         return kind;
+    }
+    // The kind of a subgraph, which may be a new kind if its word is new.
+    int64_t of(Word word, Canonical &canonical, int64_t size) {
+        if (const int32_t number = slot_of(word); number >= 0) return known[number].second;
+        canonical.find(size);
+        const int64_t last = int64_t(kinds.size()), kind = enter(canonical.best, last);
+        if (kind == last) kinds.push_back({canonical.best, size, int64_t(canonical.symmetries), 0});
+        return enter(word, kind);
     }
 };
 
@@ -196,8 +185,7 @@ struct Search {
     }
 
     void count(Word word, int64_t size) {
-        int64_t kind = kinds.find(word);
-        if (kind < 0) kind = kinds.learn(word, canonical, size);
+        const int64_t kind = kinds.of(word, canonical, size);
         if (kinds.kinds[kind].count++ == 0) met.push_back(kind);
     }
 };
@@ -216,8 +204,7 @@ struct Found {
 template <class Index>
 nb::bytearray count_subgraphs(Wiring<Index> wiring, In<int64_t> ptr, Maybe<Index> nodes, int64_t k, In<int64_t> bounds,
                               Out<int64_t> lengths, nb::callable progress, int threads) {
-    int64_t width = 1;
-    for (int64_t g = 0; g < lengths.size(); g++) width = std::max(width, ptr[g + 1] - ptr[g]);
+    const int64_t width = largest_of(ptr);
     std::vector<std::unique_ptr<Search<Index>>> searches(threads);
     const int64_t n_runs = bounds.size() - 1;
     std::vector<std::vector<Found>> found(n_runs);

@@ -1,26 +1,9 @@
-// What the host does beside a device: it cuts graphs into packets, asks the system for pages, and writes what has
-// arrived to its place.
+// What the host does beside a device: it asks the system for pages, and writes what has arrived to its place.
 #include <atomic>
 
 #include "common.hpp"
 
 namespace {
-// Write the first graph of each packet, followed by the number of graphs; return the number of packets. A packet takes
-// graphs as long as their nodes do not exceed its capacity; a larger graph is alone. packets has room for one number
-// per graph, and one more.
-int64_t cut_packets(In<int64_t> graph_ptr, int64_t capacity, Out<int32_t> packets) {
-    const Alone<const int64_t> ptr = graph_ptr.data();
-    const int64_t n = graph_ptr.size() - 1;
-    int64_t n_packets = 0, last = 0;
-    do {
-        packets[n_packets++] = int32_t(last);
-        const int64_t most = ptr[last++] + capacity;
-        while (last < n && ptr[last + 1] <= most) last++;
-    } while (last < n);
-    packets[n_packets] = int32_t(n);
-    return n_packets;
-}
-
 // A number of an array that several threads write and read: what a thread wrote before it stored the number is there
 // for those that have loaded it.
 std::atomic<int64_t> &flag_of(Out<int64_t> flags, int64_t place) {
@@ -60,7 +43,6 @@ void write_chunks(In<From, 2> slots, int64_t worker, int64_t n_workers, int64_t 
 }  // namespace
 
 void bind_transfer(nb::module_ &m) {
-    BIND(cut_packets);
     BIND(touch_pages);
     bind(m, "write_chunks", write_chunks<uint8_t, uint8_t>);  // bytes of numbers of any type
     bind(m, "write_chunks", write_chunks<uint16_t, double>);

@@ -302,10 +302,8 @@ def _fused(
         factors = np.ascontiguousarray(np.moveaxis(groups, 2, 0))
     step = Step.of(operator, kinds, factors)
     work = Work.of(graphs, operator.adjacency.indptr, codes.size)
-    rules = step, (initial.rows, projected), offsets, n_hashes
-    for bounds in work.large:
-        _core.propagate_large(*rules, bounds, codes, work.threads)
-    _core.propagate_and_hash(*rules, work.blocks, work.runs, codes, work.threads)
+    start, hashes = (initial.rows, projected), (offsets, n_hashes)
+    _core.propagate_and_hash(step, start, hashes, work, codes)
     if operator.vanished is not None:
         codes[n_hashes:, operator.vanished] = NO_BIN
     return codes
@@ -448,9 +446,7 @@ def multiset_codes(
     codes[0] = node_keys
     edges = graphs.adjacency.indptr, graphs.adjacency.indices, edge_keys
     work = Work.of(graphs, graphs.adjacency.indptr, codes.size)
-    for bounds in work.large:
-        _core.refine_large(edges, bounds, codes, work.threads)
-    _core.refine(edges, work.blocks, work.runs, codes, work.threads)
+    _core.refine(edges, work, codes)
     return as_streams(codes)
 
 

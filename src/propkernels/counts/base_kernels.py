@@ -392,12 +392,8 @@ def _ratio(
     total: Matrix | None = None,
 ) -> Matrix:
     """Add s / (l + r - s) times a weight to ``total``; by default, replace s. 0 / 0 is 0."""
-    threads = threads_for(shared.size)
-    if total is None:
-        _core.make_ratios(shared, left, right, weight, threads)
-        return shared
-    _core.add_ratios(shared, left, right, weight, total, threads)
-    return total
+    _core.weigh_ratios(shared, left, right, weight, total, threads_for(shared.size))
+    return shared if total is None else total
 
 
 class RadialBasis(BaseKernel):

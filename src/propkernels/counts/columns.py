@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -142,7 +142,16 @@ def sum_rows(entries: Sequence[Entries], n_features: int, factor: float) -> csr_
     _core.sum_rows_of(sources, bounds, places, longest, n_features, columns, sums, lengths, threads)
     ends, index = offsets(lengths), index_dtype(int(lengths.sum()), n_features)
     indices, data = np.empty(ends[-1], dtype=index), np.empty(ends[-1])
-    _core.place_runs(places, columns, sums, ends[bounds], factor, indices, data, threads)
+
+    def place(run: tuple[int, int, int]) -> None:
+        """Move the entries of a run to those of all rows, without gaps."""
+        first, last, at = run
+        indices[first:last] = columns[at : at + last - first]
+        np.multiply(sums[at : at + last - first], factor, out=data[first:last])
+
+    run_threads(
+        place, [(*run, at) for run, at in zip(pairwise(ends[bounds].tolist()), places.tolist(), strict=False)]
+    )
     return rows_of(data, indices, ends.astype(index), (n, n_features))
 
 

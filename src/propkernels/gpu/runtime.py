@@ -7,6 +7,7 @@ products.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
@@ -15,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels import _core
 from propkernels._utils.arrays import offsets
 from propkernels._utils.locks import cached_property
 from propkernels._utils.optional import import_optional
@@ -169,11 +169,13 @@ class DeviceGraphs:
     def packets(self) -> Any:
         """First graph of each packet, followed by the number of graphs; a device array of int32.
 
-        A graph larger than the capacity is a separate packet.
+        A packet takes graphs as long as their nodes do not exceed the capacity; a larger graph is alone.
         """
-        packets = np.empty(self.n_graphs + 2, dtype=np.int32)
-        n_packets = _core.cut_packets(self.offsets, self.capacity, packets)
-        return self.runtime.to_device(packets[: n_packets + 1])
+        ends, packets = self.offsets.tolist(), [0]
+        while len(packets) == 1 or packets[-1] < self.n_graphs:
+            most = ends[packets[-1]] + self.capacity
+            packets.append(min(max(bisect_right(ends, most) - 1, packets[-1] + 1), self.n_graphs))
+        return self.runtime.to_device(np.array(packets, dtype=np.int32))
 
     @property
     def n_packets(self) -> int:

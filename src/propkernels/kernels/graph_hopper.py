@@ -40,7 +40,6 @@ from propkernels.propagation.initial import node_keys, numbered_keys, plain_labe
 
 Matrix = NDArray[np.float64]
 STEPS_OF_A_PAIR = 4  # work per pair of nodes, compared with a breadth-first search
-PAIRS_OF_A_STEP = 8  # distances that are compared in the time of an elementary step
 RUNS_IN_MEMORY = 4  # times the distances that other kernels list at once: threads share them
 
 
@@ -129,10 +128,14 @@ class Hopped:
     def of(cls, graphs: GraphDatabase, weighted: bool) -> Hopped:
         """Find all distances; threads take start nodes, then graphs."""
         paths, most = path_lengths(graphs, weighted), np.empty(len(graphs), dtype=np.int64)
-        steps = graphs.graph_sizes**2 // (PAIRS_OF_A_STEP if paths.has_hops else 1)
+        if paths.has_hops:  # distances are numbers of edges
+            longest = np.append(np.where(paths.distances == np.inf, 0.0, paths.distances), 0.0)
+            most[:] = np.maximum.reduceat(longest, paths.pair_ptr[:-1]) * (graphs.graph_sizes > 0)
+            return cls(paths, most)
+        steps = graphs.graph_sizes**2
         threads = threads_for(int(steps.sum()))
         bounds = equal_work(offsets(steps), stage_pieces(threads))
-        _core.widest_hops(paths.arrays, paths.has_hops, paths.distances, bounds, most, threads)
+        _core.widest_hops(paths.arrays, paths.distances, bounds, most, threads)
         return cls(paths, most)
 
     def check_room(self, n_slots: NDArray[Any]) -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 from propkernels import _core
 from propkernels._utils.arrays import offsets
@@ -50,22 +49,13 @@ class Postings(NamedTuple):
 def inverted(streams: Sequence[StreamCounts]) -> Postings:
     """Return counts by graph as counts by bin."""
     orders = [np.argsort(stream.codes) for stream in streams]
-    stream_ptr = offsets([len(order) for order in orders])
-    bins = [np.empty_like(order) for order in orders]
-    for own, order, first in zip(bins, orders, stream_ptr.tolist(), strict=False):
-        own[order] = np.arange(first, first + len(order))
-    lengths = np.zeros(stream_ptr[-1], dtype=np.int64)
-    for stream, own in zip(streams, bins, strict=True):
-        lengths[own] = np.bincount(stream.counts.indices, minlength=len(own))
-    bin_ptr = offsets(lengths)
-    data = compact(np.concatenate([stream.counts.data for stream in streams]))
-    graphs, counts, filled = np.empty(len(data), dtype=np.int32), np.empty_like(data), bin_ptr[:-1].copy()
-    ends = offsets([stream.counts.nnz for stream in streams])
-    for stream, own, (first, last) in zip(streams, bins, pairwise(ends.tolist()), strict=True):
-        rows = (stream.counts.indptr, stream.counts.indices, data[first:last])
-        _core.invert_rows(*rows, own, filled, graphs, counts)
-    codes = np.concatenate([stream.codes[order] for stream, order in zip(streams, orders, strict=True)])
-    return Postings(streams[0].counts.shape[0], stream_ptr, codes, bin_ptr, graphs, counts)
+    bins = [csc_array(stream.counts)[:, order] for stream, order in zip(streams, orders, strict=True)]
+    codes = [stream.codes[order] for stream, order in zip(streams, orders, strict=True)]
+    bin_ptr = offsets(np.concatenate([np.diff(part.indptr) for part in bins]))
+    graphs = np.concatenate([part.indices for part in bins], dtype=np.int32)
+    counts = compact(np.concatenate([part.data for part in bins]))
+    stream_ptr = offsets([len(own) for own in codes])
+    return Postings(streams[0].counts.shape[0], stream_ptr, np.concatenate(codes), bin_ptr, graphs, counts)
 
 
 @dataclass(frozen=True, eq=False)
