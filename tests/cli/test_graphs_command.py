@@ -46,6 +46,11 @@ def test_a_saved_index_is_searched(run, small_folder, tmp_path):
     found = json.loads(result.stdout)
     assert [record["graph"] for record in found] == expected.ids.tolist()
     assert [record["similarity"] for record in found] == expected.similarities.tolist()
+    result = run("similar", "index.pk", "--from", small_folder, "-g", 3, "-k", 4, "-o", "similar.csv")
+    assert result.stdout.endswith("\nWrote similar.csv.\n")
+    lines = (tmp_path / "similar.csv").read_text().splitlines()
+    assert lines == ["graph,similarity", *(f"{one['graph']},{one['similarity']}" for one in found)]
+    assert "similar.csv exists" in run("similar", "index.pk", "-g", 3, "-o", "similar.csv").stderr
     table = run("similar", "index.pk", "--from", small_folder, "-g", 3)
     assert "by the Jaccard similarity of\nWeisfeiler-Lehman (t_max 2)" in table.stdout
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
+from propkernels._utils.checks import shown
 from propkernels._utils.safe_files import text_of
 
 WAYS_OUT = (
@@ -80,7 +81,7 @@ def check_whole(values: Any, name: str) -> NDArray[Any]:
     except ValueError:  # rows of different lengths
         array = np.empty(0, dtype=object)
     if array.ndim != 1 or (array.dtype.kind not in "iu" and (array.size or array.dtype.kind != "f")):
-        raise ValueError(f"{name} must list whole numbers of at most 64 bits, got {_shortly(values)}")
+        raise ValueError(f"{name} must list whole numbers of at most 64 bits, got {shown(values)}")
     return array if array.dtype.kind in "iu" else array.astype(np.int64)
 
 
@@ -228,11 +229,6 @@ def check_declared(number: int, held: int, things: str, holders: str) -> None:
         raise ValueError(
             f"{number:,} {things} are declared beside {held:,} {holders}, which allow {most:,} at most"
         )
-
-
-def _shortly(value: Any) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def sum_in_order(parts: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:

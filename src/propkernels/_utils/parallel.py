@@ -115,21 +115,6 @@ def least_work() -> int:
     return STEPS_OF_A_THREAD if _SHARE.get() is None else max(STEPS_OF_A_THREAD, STEPS_OF_A_PIECE)
 
 
-def pieces_for(work: int, threads: int) -> int:
-    """Return the number of pieces for threads: the same for each, and few of little work.
-
-    To take a piece, a thread waits for the GIL, and memory that a piece needs is mapped for all threads.
-
-    Examples
-    --------
-    >>> [pieces_for(2**20, threads) for threads in (1, 2, 8, 16)]
-    [1, 4, 8, 16]
-    """
-    if threads == 1:
-        return 1
-    return threads * max(min(work // (threads * STEPS_OF_A_PIECE), PIECES_OF_A_THREAD), 1)
-
-
 def run_threads(
     function: Callable[[Any], Any], items: Sequence[Any], *, work: int | None = None, uses_blas: bool = False
 ) -> list[Any]:
@@ -186,12 +171,18 @@ def stage_pieces(threads: int) -> int:
 
 
 def by_rows(function: Callable[[slice], Any], shape: tuple[int, ...]) -> None:
-    """Call a function for runs of rows of a matrix, in threads."""
-    threads = threads_for(shape[0] * shape[1])
+    """Call a function for runs of rows of a matrix, in threads.
+
+    Each thread has the same number of pieces, and few of little work: to take one, it waits for the GIL, and
+    memory that a piece needs is mapped for all threads.
+    """
+    work = shape[0] * shape[1]
+    threads = threads_for(work)
     if threads == 1:
         function(slice(0, shape[0]))
         return
-    bounds = np.linspace(0, shape[0], pieces_for(shape[0] * shape[1], threads) + 1).astype(int).tolist()
+    n_pieces = threads * max(min(work // (threads * STEPS_OF_A_PIECE), PIECES_OF_A_THREAD), 1)
+    bounds = np.linspace(0, shape[0], n_pieces + 1).astype(int).tolist()
     run_threads(function, [slice(*run) for run in pairwise(bounds)])
 
 

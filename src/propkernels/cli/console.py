@@ -45,6 +45,11 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) 
         writer.writerows(rows)
 
 
+def write_records(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
+    """Write one line per record, whose keys are the column names."""
+    write_csv(path, list(records[0]) if records else [], [list(record.values()) for record in records])
+
+
 def size_of(path: Path) -> str:
     """Return the size of a file as text."""
     n_bytes = path.stat().st_size

@@ -26,7 +26,7 @@ from propkernels.cli.console import (
     print_text,
     seconds,
     spinner,
-    write_csv,
+    write_records,
 )
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def write(results: dict[str, Evaluation], path: Path) -> None:
     """Write a CSV file with one line per fold and row, or a page."""
     if path.suffix.lower() == ".csv":
         records = [{**record, "kernel": row} for row, one in results.items() for record in one.records]
-        write_csv(path, list(records[0]), [list(record.values()) for record in records])
+        write_records(path, records)
     else:
         from propkernels.models.evaluation_result import write_evaluations
 

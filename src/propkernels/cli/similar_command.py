@@ -22,7 +22,7 @@ from propkernels.cli.arguments import (
     title_of,
     with_common_labels,
 )
-from propkernels.cli.console import Force, check_output, print_records, print_text, spinner, write_csv
+from propkernels.cli.console import Force, check_output, print_records, print_text, spinner, write_records
 from propkernels.cli.explain_command import SUFFIXES, check_picture, draw
 
 if TYPE_CHECKING:
@@ -47,6 +47,10 @@ def similar(
         typer.Option("--t-max", min=0, metavar="N", help="Propagation steps; default: 5 (molecules: 2)."),
     ] = None,
     seed: arguments.Seed = 0,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="CSV file of the similar graphs.")
+    ] = None,
+    force: Force = False,
     output_format: arguments.FormatOption = "table",
     jobs: arguments.Jobs = -1,
     *,
@@ -59,6 +63,8 @@ def similar(
     The graph itself is not listed. An index that Python saved is searched with its own kernel, for a graph of
     the data set --from.
     """
+    if output is not None:
+        check_output(output, force, "similar.csv")
     other = None if source is None else source_options.open(source, n_jobs=jobs)
     if is_model_file(name):
         if other is None:
@@ -86,7 +92,11 @@ def similar(
     heading = f"Most similar to g{title_of(queried, graph)[1:]}, by {measure}{describe_kernel(index.kernel_)}"
     if output_format == "table":
         print_text(f"{heading}\n")
-    print_records(records(rows, data), output_format, {"similarity": ".4f"})
+    found = records(rows, data)
+    print_records(found, output_format, {"similarity": ".4f"})
+    if output is not None:
+        write_records(output, found)
+        typer.echo(f"\nWrote {output}.", err=output_format != "table")
 
 
 def build_index(data: Dataset, kernel: KernelName, t_max: int | None, seed: int, jobs: int) -> GraphIndex:
@@ -214,8 +224,7 @@ def novelty(
         records = score_records(detector, data.graphs, ids_of(data))
     is_table = output_format == "table"
     if table is not None:
-        header = list(records[0]) if records else ["graph", "score", "p_value", "novel"]
-        write_csv(table, header, [list(record.values()) for record in records])
+        write_records(table, records)
     if is_table:
         number = sum(record["novel"] == "yes" for record in records)
         share = f"{number} of {len(records)} graphs of {data.name}"

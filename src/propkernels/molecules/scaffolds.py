@@ -15,9 +15,7 @@ from propkernels.convert.build import Faults
 from propkernels.molecules.read_molecules import as_molecules
 
 
-def scaffolds(
-    molecules: Molecules, *, generic: bool = False, errors: Literal["raise", "empty"] = "raise"
-) -> NDArray[np.int64]:
+def scaffolds(molecules: Molecules, *, errors: Literal["raise", "empty"] = "raise") -> NDArray[np.int64]:
     """Return the number of each molecule's Murcko scaffold: its ring systems and the chains between them.
 
     Molecules with the same scaffold are often close relatives. Folds that never split a scaffold estimate how
@@ -27,8 +25,6 @@ def scaffolds(
     ----------
     molecules : sequence of str or rdkit.Chem.Mol
         SMILES or molecules.
-    generic : bool, default=False
-        Whether to treat all atoms as carbon and all bonds as single, which gives fewer scaffolds.
     errors : {"raise", "empty"}, default="raise"
         "raise": an invalid molecule is an error. "empty": it is treated as a molecule without rings, with a
         warning.
@@ -52,8 +48,6 @@ def scaffolds(
     >>> import propkernels as pk
     >>> pk.molecules.scaffolds(["Cc1ccccc1", "CCO", "Oc1ccccc1", "c1ccncc1", "CC"])
     array([0, 1, 0, 2, 1])
-    >>> pk.molecules.scaffolds(["Cc1ccccc1", "CCO", "c1ccncc1"], generic=True)
-    array([0, 1, 0])
     """
     check_choice(errors, ("raise", "empty"), "errors")
     base = import_optional("rdkit.rdBase", extra="chem", purpose="molecules need")
@@ -63,7 +57,7 @@ def scaffolds(
     with base.BlockLogs():
         for i, mol in enumerate(mols):
             try:
-                names[i] = _scaffold(mol, generic)
+                names[i] = _scaffold(mol)
             except Exception as error:  # raised by RDKit, for example for molecules that were not sanitized
                 faults.add(i, rdkit_reason(error))
     faults.warn()
@@ -71,14 +65,10 @@ def scaffolds(
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
 
 
-def _scaffold(mol: Any, generic: bool) -> str:
+def _scaffold(mol: Any) -> str:
     """Return the scaffold as SMILES; an empty string for a molecule without rings."""
     chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
     murcko = import_optional("rdkit.Chem.Scaffolds.MurckoScaffold", extra="chem", purpose="molecules need")
     if not mol.GetRingInfo().NumRings():
         return ""
-    core = murcko.GetScaffoldForMol(mol)
-    if generic:
-        # atoms double-bonded to the core are now single-bonded carbons: remove them as well
-        core = murcko.GetScaffoldForMol(murcko.MakeScaffoldGeneric(core))
-    return str(chem.MolToSmiles(core, isomericSmiles=False))
+    return str(chem.MolToSmiles(murcko.GetScaffoldForMol(mol), isomericSmiles=False))

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Collection
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.checks import check_choice
 from propkernels._utils.parallel import threaded, workers
 from propkernels._utils.randomness import mix
 from propkernels.codes.codes import multiset_codes
@@ -20,17 +18,15 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Graphs, OneGraph
 from propkernels.sets.isomorphism import AT_ONCE, canonical_form, isomorphism_classes
 
-PARTS = ("labels", "edge_labels", "weights", "attributes")  # of a graph, beside its edges
-
 
 @threaded
 def graph_hash(
-    graph: OneGraph | Graphs, exact: bool = False, *, ignore: Collection[str] = (), n_jobs: int | None = None
+    graph: OneGraph | Graphs, exact: bool = False, *, n_jobs: int | None = None
 ) -> str | list[str]:
     """Return a hash of a graph: 32 hexadecimal digits, equal for isomorphic graphs.
 
     Hashes depend on neither the order of nodes nor other graphs, and are the same in every process, machine
-    and version. Node labels, edge labels, direction, weights and attributes must agree, unless ignored.
+    and version. Node labels, edge labels, direction, weights and attributes must agree.
 
     By default the hash is that of stable Weisfeiler-Lehman colors, in linear time per step: graphs that no
     number of steps can distinguish (such as two triangles and a hexagon) have equal hashes. With ``exact``,
@@ -43,8 +39,6 @@ def graph_hash(
         :func:`propkernels.check_graphs` for several.
     exact : bool, default=False
         Whether graphs that colors do not distinguish have different hashes.
-    ignore : collection of {"labels", "edge_labels", "weights", "attributes"}, default=()
-        Parts of graphs that may differ.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores.
 
@@ -78,11 +72,9 @@ def graph_hash(
     >>> pk.graph_hash(triangles, exact=True) == pk.graph_hash(nx.cycle_graph(6), exact=True)
     False
     """
-    for part in ignore:
-        check_choice(part, PARTS, "ignore")
     is_one = is_one_graph(graph)
     several: Any = [graph] if is_one else graph
-    contents = contents_by_value(check_edges(several), ignore)
+    contents = contents_by_value(check_edges(several))
     hashes = _exact_hashes(contents) if exact else color_hashes(contents)
     return hashes[0] if is_one else hashes
 
