@@ -20,6 +20,8 @@ SHOWN = [
     "help input",
     "nodes --help",
     "nodes fit --help",
+    "nodes predict --help",
+    "nodes explain --help",
     "datasets",
     "fit graphs.parquet --t-max 1 --C 1 --kernel wl -o new.pk",
     "predict model.pk graphs.parquet -o p.csv",

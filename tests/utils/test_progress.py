@@ -57,6 +57,20 @@ def test_a_spinner_shows_the_time(monkeypatch):
     assert "Compiling [00:00]" in terminal.getvalue()
 
 
+def test_of_work_inside_work_only_the_inner_one_is_shown(monkeypatch):
+    terminal = on_terminal(monkeypatch)
+    monkeypatch.setattr(progress, "PATIENCE", 1e-9)
+    with ProgressBar("Outer", 4) as outer:
+        outer._bar.mininterval = 0
+        with ProgressBar("Inner", 2) as inner:
+            inner._bar.mininterval = 0
+            outer.step()
+            inner.step()
+        assert "Outer" not in terminal.getvalue() and "Inner:  50%" in terminal.getvalue()
+        outer.step()
+    assert "Outer:  50%" in terminal.getvalue()
+
+
 @pytest.mark.parametrize(
     ("given", "where", "is_shown"),
     [(None, Terminal, True), (None, io.StringIO, False), (True, io.StringIO, True), (False, Terminal, False)],

@@ -20,6 +20,7 @@ Progress = bool | None  # None: a bar where it is visible; True: always; False: 
 PATIENCE = 2.0  # seconds before a bar appears
 _BAR = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}]"
 _OPEN_END = "{desc} [{elapsed}]"
+_SHOWN: list[Any] = []  # bars of work inside work: the last one has the line
 
 
 def is_watched() -> bool:
@@ -84,12 +85,17 @@ class ProgressBar:
                 leave=False,
                 file=sys.stderr,
             )
+            if _SHOWN:
+                _SHOWN[-1].clear()
+            _SHOWN.append(self._bar)
 
     def step(self, n: int = 1) -> None:
         """Count ``n`` more steps; 0 updates the elapsed time."""
         self._n += n
-        if self._bar is not None:
+        if self._bar is not None and _SHOWN and self._bar is _SHOWN[-1]:
             self._bar.update(n)
+        elif self._bar is not None:
+            self._bar.n += n
 
     def describe(self, text: str) -> None:
         """Change the text before the bar."""
@@ -104,6 +110,7 @@ class ProgressBar:
         LOG.info("%s: %d steps, %.1f s%s", self._text, self._n, time.perf_counter() - self._begin, end)
         if self._bar is not None:
             self._bar.close()
+            _SHOWN[:] = [one for one in _SHOWN if one is not self._bar]  # bars are equal at equal positions
 
 
 @contextmanager

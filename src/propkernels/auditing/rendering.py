@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from propkernels.auditing.report import called, said
+from propkernels.auditing.report import called, percent, said
 from propkernels.graphs.drawing import MOST_DRAWN, graph_svg
 from propkernels.plotting.pages import read_static, render_fragment, render_page, svg
 from propkernels.plotting.pages.fragments import Drawing as Picture
@@ -130,7 +130,11 @@ def _drawing(found: Audit, graph: int, why: str) -> Drawing:
 def _sameness(found: Audit) -> Parts:
     same, near = found.sameness, found.near.pairs
     head: tuple[str, ...] = ("t", "distinct graphs", "graphs like another one", "highest possible score")
-    rows: Any = [(one.t, one.n_groups, one.n_graphs, one.bound) for one in same.by_step]
+    is_share = found.target is not None and found.target.is_classes
+    rows: Any = [
+        (one.t, one.n_groups, one.n_graphs, percent(one.bound) if is_share and one.bound else one.bound)
+        for one in same.by_step
+    ]
     tables = [Table("Graphs that t steps distinguish", head, rows)]
     for title, groups in (
         ("Duplicates with different targets", same.duplicates.conflicts),

@@ -198,7 +198,7 @@ def sentences_of(found: Audit) -> tuple[Sentence, ...]:
 def _about_graphs(found: Audit) -> Said:
     s = found.statistics
     if s.nodes is not None:
-        labels = "" if s.node_labels is None else f" and {many(s.node_labels.n_values, 'node label')}"
+        labels = "" if s.node_labels is None else f" and {many(s.node_labels.n_texts, 'node label')}"
         size = f"{s.nodes.least:,.0f} to {s.nodes.most:,.0f} nodes (median {s.nodes.median:,.0f})"
         yield "", f"{many(s.n_graphs, 'graph')} with {size}{labels}."
     if s.node_labels is None and not s.node_attributes:

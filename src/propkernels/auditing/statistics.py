@@ -195,16 +195,15 @@ class LabelCounts:
     ----------
     values : tuple of str
     counts : tuple of int
-    n_values, n_texts, total : int
-        Number of all labels, of their texts (labels with several entries share the text of the first), and of
-        their nodes or edges; at most 30 texts are listed.
+    n_texts, total : int
+        Number of texts of labels (labels with several entries share that of the first), and of their nodes or
+        edges; at most 30 texts are listed.
     missing : int
         Number of nodes or edges with an unobserved label.
     """
 
     values: tuple[str, ...]
     counts: tuple[int, ...]
-    n_values: int
     n_texts: int
     total: int
     missing: int
@@ -228,7 +227,6 @@ class LabelCounts:
         return cls(
             tuple(order[:MOST_LABELS]),
             tuple(listed[text] for text in order[:MOST_LABELS]),
-            int(np.count_nonzero(counts)),
             len(order),
             int(counts.sum()),
             (missing + 1) // 2 if halved else missing,

@@ -33,11 +33,15 @@ if TYPE_CHECKING:
     from propkernels.datasets import Dataset
     from propkernels.models.evaluation_result import Evaluation
 
-NOTE = """
-default: the model of 'propkernels fit', which also chooses its kernel. (LABELS
-is PK at t_max = 0, which ignores the edges.) WL: Weisfeiler-Lehman. t_max
-and C: median and range over the folds, chosen on the training part of each
-fold. kernel: time per repeat; total: with all models."""
+NOTES = {  # of the rows that are there
+    "default": "default: the model of 'propkernels fit', which also chooses its kernel.",
+    "LABELS": "(LABELS is PK at t_max = 0, which ignores the edges.)",
+    "WL": "WL: Weisfeiler-Lehman.",
+}
+NOTE = (
+    "t_max and C: median and range over the folds, chosen on the training part of each fold. kernel: time per "
+    "repeat; total: with all models."
+)
 DEFAULT, LABELS, PK, WL = "default", "LABELS", "PK", "WL"
 WORDS = {  # names of the rows on the page
     DEFAULT: "default model",
@@ -139,7 +143,7 @@ def evaluate(
     print_text("")
     for row in [row for row in results if row != LABELS]:
         print_text(describe_difference(results, row))
-    print_text(NOTE)
+    print_text("\n" + " ".join([*(note for row, note in NOTES.items() if row in results), NOTE]))
     for file in output or []:
         write(results, file)
 

@@ -94,9 +94,9 @@ def predict(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Predict the nodes of another graph, some of whose targets may be known.
+    """Predict the nodes of another graph.
 
-    Columns are those that the model was trained on, by name.
+    Columns are those that the model was trained on, by name. Some targets may be known.
     """
     check_output(output, force, "predictions.csv")
     import propkernels as pk
@@ -114,7 +114,7 @@ def explain(
     node: Annotated[str, typer.Argument(metavar="NODE", help="Name of a node of the training graph.")],
     top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Number of rows.")] = 10,
 ) -> None:
-    """Show which neighbors and columns a prediction about a node comes from."""
+    """Show what a prediction about a node comes from."""
     model, _ = _model_of_nodes(path)
     named = {str(name): number for number, name in enumerate(model.node_names_)}
     if node not in named:

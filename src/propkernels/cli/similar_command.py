@@ -44,7 +44,7 @@ def similar(
     kernel: KernelOption = "auto",
     t_max: Annotated[
         int | None,
-        typer.Option("--t-max", min=0, metavar="N", help="Propagation steps; default: 5 (molecules: 2)."),
+        typer.Option("--t-max", min=0, metavar="N", help="Propagation steps; default: 5 (molecules of a file: 2)."),
     ] = None,
     seed: arguments.Seed = 0,
     output: Annotated[
@@ -58,9 +58,9 @@ def similar(
 ) -> None:
     """Search a data set for the graphs most similar to a graph.
 
-    Similarity is the normalized kernel: 1 for graphs with equal features. By default, molecules are compared
-    as fingerprints are: by the Tanimoto (Jaccard) similarity of counts of neighborhoods, 0 to 2 bonds wide.
-    The graph itself is not listed. An index that Python saved is searched with its own kernel, for a graph of
+    Similarity is the normalized kernel: 1 for graphs with equal features. By default, molecules of a
+    file are compared as fingerprints are: by the Tanimoto (Jaccard) similarity of counts of neighborhoods, 0
+    to 2 bonds wide. The graph itself is not listed. An index that Python saved is searched with its own kernel, for a graph of
     the data set --from.
     """
     if output is not None:

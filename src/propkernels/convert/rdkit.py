@@ -282,6 +282,8 @@ def _read(texts: Sequence[Any], options: _Options) -> _Part:
 
 def why_not(chem: Any, text: Any) -> str:
     """Return the reason why a text is not a valid molecule."""
+    if text is None:
+        return "the SMILES string is missing"
     if not isinstance(text, str):
         return f"{shown(text)} is not a SMILES string"
     if not text.strip():

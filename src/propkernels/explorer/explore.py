@@ -33,12 +33,12 @@ from propkernels.explorer.map_columns import detail_texts, map_columns
 from propkernels.explorer.models import comparing_rule, given_model, learned_model
 from propkernels.explorer.node_page import explore_nodes
 from propkernels.explorer.page_contents import (
-    GLOSSARY,
     edit_rule,
     in_words,
     page_about,
     page_contents,
     page_facts,
+    page_glossary,
     page_notes,
     page_words,
     reading_line,
@@ -221,7 +221,7 @@ def explore(
         "pixels": pixels,
         "familiar": float(np.quantile(similarities[:, 0], UNLIKE)),
         "words": words,
-        "glossary": {word: in_words(meaning, words) for word, meaning in GLOSSARY.items()},
+        "glossary": page_glossary(words, names is not None),
         "source": "" if found is None else in_words(found.source, words),
         "heldOut": found is not None and model is None,
         "first": telling_graph(shown, found, numbers, classes),

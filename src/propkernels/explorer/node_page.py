@@ -84,7 +84,7 @@ def explore_nodes(
         "mentioned": mentioned,
         "details": {},
         "groups": [] if classes is None else class_groups(points, on_map["predicted"], classes),
-        "first": int(chosen[0]),
+        "first": int(chosen[np.argmin(known[chosen])]),  # one that the model did not learn from
         "directed": graphs.is_directed,
         "glossary": GLOSSARY,
     }

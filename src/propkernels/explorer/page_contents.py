@@ -280,8 +280,16 @@ GLOSSARY = {
     "final model": "Trained on all graphs, also on this one.",
     "held out": "Predicted by a model that was trained without this graph.",
 }
+OF_CLASSES, OF_NUMBERS = ("decision", "probability", "90 % set", "margin"), ("90 % interval",)
 CLEAR = 0.8  # quantile of margins, from which on a graph is predicted clearly
 FAR_FROM_MEDIAN = 1.5  # a graph that opens first has at most this many times the median number of nodes
+
+
+def page_glossary(words: dict[str, str], are_classes: bool) -> dict[str, str]:
+    """Return the words that a page uses, with their meaning."""
+    unused = OF_NUMBERS if are_classes else OF_CLASSES
+    known = {word: in_words(meaning, words) for word, meaning in GLOSSARY.items() if word not in unused}
+    return known if are_classes else {w: text.replace("decision", "prediction") for w, text in known.items()}
 
 
 def telling_graph(graphs: GraphDatabase, found: Explained | None, numbers: Any, classes: Any) -> int:

@@ -329,7 +329,7 @@ def write_evaluations(
         head=["method", first.metric, "std. error", "t_max", "C", "seconds"],
         rows=rows,
         sentences=sentences,
-        folds=Drawing(folds_svg(results, 760)),
+        folds=Drawing(folds_svg(results)),
         confusions=confusions,
         best=best,
         fold_head=head,
@@ -350,7 +350,7 @@ def _shaded(result: Evaluation) -> list[tuple[str, list[tuple[int, str, int]], s
     return rows
 
 
-def folds_svg(results: Mapping[str, Evaluation], width: int = 560) -> str:
+def folds_svg(results: Mapping[str, Evaluation]) -> str:
     """Return an SVG strip chart: one row per method, a dot per fold, and a line at the mean."""
     from propkernels.plotting.pages.svg import Strip, strip_chart
 
@@ -366,4 +366,4 @@ def folds_svg(results: Mapping[str, Evaluation], width: int = 560) -> str:
     def tick(value: float) -> str:
         return f"{100 * value:.3g} %" if is_share else f"{value:.3g}"
 
-    return strip_chart("scores of the folds", strips, tick, width)
+    return strip_chart("scores of the folds", strips, tick)

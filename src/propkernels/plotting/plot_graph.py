@@ -15,6 +15,7 @@ from propkernels.convert.edges import Listing, list_edges
 from propkernels.convert.graph_molecules import atom_positions
 from propkernels.graphs.container import Graph, count
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.drawing import gray_labels
 from propkernels.graphs.grid_database import Graphs, Grid, GridDatabase, OneGraph
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.layout import node_positions
@@ -257,11 +258,10 @@ def _styles(graph: Graph, edges: Listing) -> tuple[list[tuple[Any, str]], list[A
 
 def _draw_grid(ax: Any, grid: Grid, name: str) -> Any:
     """Draw the labels of an image, or of the middle slice of a volume."""
-    image = np.asarray(grid.image)
-    image = image.argmax(axis=-1) if image.ndim > len(grid.shape) else image
+    image = gray_labels(grid)
     while image.ndim > 2:
         image = image[len(image) // 2]
-    ax.imshow(np.atleast_2d(image), cmap="gray", interpolation="nearest")
+    ax.imshow(np.atleast_2d(image), cmap="gray", vmin=0, vmax=1, interpolation="nearest")
     ax.set_xticks([])
     ax.set_yticks([])
     ax.set_title(f"{name}: {' x '.join(map(str, grid.shape))} pixels", fontsize=10)

@@ -59,13 +59,14 @@ class NodeView {
   _verdict() {
     const { map_ } = this.app;
     const box = byId("ex-verdict");
-    if (!meta.classes) return box.replaceChildren("prediction ", make("b", {}, plain(map_.predicted[this.v])));
+    const own = map_.predicted[this.v];
+    if (!meta.classes) return box.replaceChildren("The model predicts ", make("b", {}, plain(own)));
     const colors = classColors(meta.classes.length), k = meta.classes.length;
-    const chip = (c, text) => make("span", { className: "ex-chip" }, dot(colors[c]), text);
-    box.replaceChildren("predicted ", make("b", {}, className(map_.predicted[this.v])));
-    if (!map_.chances) return;
-    const chances = Array.from({ length: k }, (_, c) => [c, map_.chances[k * this.v + c]]).sort((a, b) => b[1] - a[1]).slice(0, 4);
-    box.append(...chances.map(([c, chance]) => chip(c, `${className(c)} ${percent(chance)}`)));
+    const chance = (c) => (map_.chances ? ` ${percent(map_.chances[k * this.v + c])}` : "");
+    const chip = (c) => make("span", { className: "ex-chip" }, dot(colors[c]), make(c === own ? "b" : "span", {}, className(c)), chance(c));
+    const others = map_.chances ? Array.from({ length: k }, (_, c) => c).filter((c) => c !== own) : [];
+    others.sort((a, b) => map_.chances[k * this.v + b] - map_.chances[k * this.v + a]);
+    box.replaceChildren("The model predicts ", ...[own, ...others.slice(0, 3)].map(chip));
   }
 
   /** The neighborhood: the node, its neighbors, and further nodes that add most. */

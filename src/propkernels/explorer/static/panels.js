@@ -113,7 +113,8 @@ function patternRow(bin) {
     const everywhere = () => setFilter(graphsWith(bin), `with ${bin.name}`);
     cell.append(make("div", { className: "ex-example" }, thumbnail(bin.graph, { rings: new Set(app.meta.codes[bin.vocabulary].kind === "paths" ? bin.nodes : [bin.node]), dimmed }), make("div", {},
       make("div", {}, app.meta.codes[bin.vocabulary].attributes ? `${bin.name}, similar attributes` : bin.name),
-      make("div", {}, pointLink(bin.graph, `in ${meta.ids ? "" : `${words.graph} `}${idOf(bin.graph)}`), " · ", make("button", { type: "button", className: "ex-link", onclick: everywhere }, "on the map")),
+      make("div", {}, pointLink(bin.graph, `in ${meta.ids ? "" : `${words.graph} `}${idOf(bin.graph)}`)),
+      make("div", {}, make("button", { type: "button", className: "ex-link", onclick: everywhere }, "on the map")),
     )));
   }
   const show = (value) => (value === null ? "–" : meta.classes ? `${(100 * value).toFixed(0)} %` : plain(value));

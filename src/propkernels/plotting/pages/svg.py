@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 WIDTH, HEIGHT = 340, 200  # of a chart
+WIDE = 480  # of a chart with a row of dots per name
 ROW = 22  # height of a row of a chart with one row per name
 LONGEST_EDGE = 40.0  # pixels
 SMALLEST, LARGEST = 2.0, 11.0  # radius of a node
@@ -258,11 +259,11 @@ class Strip:
     mark: float
 
 
-def strip_chart(title: str, strips: Sequence[Strip], show: Show, width: int) -> str:
+def strip_chart(title: str, strips: Sequence[Strip], show: Show) -> str:
     """Draw one row per strip: one dot per value, jittered vertically, and a line at the mark."""
     every = [value for strip in strips for value, _ in strip.values]
     room, height = max(0.05 * (max(every) - min(every)), 0.005), 34
-    scale = Scale(min(every) - room, max(every) + room, 140, width - 20)
+    scale = Scale(min(every) - room, max(every) + room, 140, WIDE - 20)
     base = 6 + height * len(strips)
     parts = _rules(scale, 6, base, show, 5)
     for row, strip in enumerate(strips):
@@ -276,7 +277,7 @@ def strip_chart(title: str, strips: Sequence[Strip], show: Show, width: int) -> 
         parts.append(line(mark, middle - 13, mark, middle + 13, stroke="currentColor", stroke_width=2))
     return drawing(
         "".join(parts),
-        (width, base + 26),
+        (WIDE, base + 26),
         title,
         class_="pk-chart pk-wide",
         style="max-width: 100%; height: auto",
