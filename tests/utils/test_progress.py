@@ -66,7 +66,8 @@ def test_of_work_inside_work_only_the_inner_one_is_shown(monkeypatch):
             inner._bar.mininterval = 0
             outer.step()
             inner.step()
-        assert "Outer" not in terminal.getvalue() and "Inner:  50%" in terminal.getvalue()
+        assert "Outer" not in terminal.getvalue()
+        assert "Inner:  50%" in terminal.getvalue()
         outer.step()
     assert "Outer:  50%" in terminal.getvalue()
 

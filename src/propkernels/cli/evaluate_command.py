@@ -39,8 +39,8 @@ NOTES = {  # of the rows that are there
     "WL": "WL: Weisfeiler-Lehman.",
 }
 NOTE = (
-    "t_max and C: median and range over the folds, chosen on the training part of each fold. kernel: time per "
-    "repeat; total: with all models."
+    "t_max and C: median and range over the folds, chosen on the training part of each fold. kernel: time "
+    "per repeat; total: with all models."
 )
 DEFAULT, LABELS, PK, WL = "default", "LABELS", "PK", "WL"
 WORDS = {  # names of the rows on the page

@@ -44,7 +44,9 @@ def similar(
     kernel: KernelOption = "auto",
     t_max: Annotated[
         int | None,
-        typer.Option("--t-max", min=0, metavar="N", help="Propagation steps; default: 5 (molecules of a file: 2)."),
+        typer.Option(
+            "--t-max", min=0, metavar="N", help="Propagation steps; default: 5 (molecules of a file: 2)."
+        ),
     ] = None,
     seed: arguments.Seed = 0,
     output: Annotated[
@@ -60,8 +62,8 @@ def similar(
 
     Similarity is the normalized kernel: 1 for graphs with equal features. By default, molecules of a
     file are compared as fingerprints are: by the Tanimoto (Jaccard) similarity of counts of neighborhoods, 0
-    to 2 bonds wide. The graph itself is not listed. An index that Python saved is searched with its own kernel, for a graph of
-    the data set --from.
+    to 2 bonds wide. The graph itself is not listed. An index that Python saved is searched with its own
+    kernel, for a graph of the data set --from.
     """
     if output is not None:
         check_output(output, force, "similar.csv")
