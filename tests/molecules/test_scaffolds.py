@@ -52,7 +52,7 @@ def test_a_molecule_that_was_not_sanitized_is_named():
 def test_a_faulty_molecule_is_named():
     with pytest.raises(ValueError, match="molecule 1: 'C1CC' cannot be read"):
         pk.molecules.scaffolds(["CC", "C1CC"])
-    with pytest.raises(ValueError, match="molecule 0: None is not"):
+    with pytest.raises(ValueError, match="molecule 0: the SMILES string is missing"):
         pk.molecules.scaffolds([None])
     with pytest.warns(UserWarning, match="left empty 1 of 3"):
         found = pk.molecules.scaffolds(["CC", "C1CC", "C1CC1"], errors="empty")

@@ -52,9 +52,6 @@ def test_colors_are_centered_and_ordered(explained):
 
 
 def test_the_limit_of_colors(explained):
-    assert points(pk.plotting.plot_explanation(explained, limit=2)).get_clim() == (-2, 2)
-    with pytest.raises(ValueError, match="limit must be a finite number above 0"):
-        pk.plotting.plot_explanation(explained, limit=0)
     n = 1500
     graphs = pk.check_graphs([np.zeros((n, n))])
     values = np.ones((n, 1))
@@ -196,7 +193,7 @@ def test_graphs_with_names_of_elements_and_bonds_are_formulas():
     model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), C=1.0, random_state=0)
     explanation = model.fit(plain, [1, 0, 0, 1]).explain(plain)
     assert pk.plotting.plot_explanation(explanation).get_images()
-    assert not pk.plotting.plot_explanation(explanation, labels=False).get_images()
+    assert not pk.plotting.plot_explanation(explanation, layout="spring").get_images()
     assert explanation.key("atoms") == "Red atoms are evidence for class 1, blue atoms for class 0."
 
 

@@ -29,7 +29,6 @@ from propkernels.search.index import GraphIndex
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
     from pandas import DataFrame
 
 Nodes = NDArray[np.int64]
@@ -178,13 +177,11 @@ class Similarity:
     def __str__(self) -> str:
         return f"{self.noun} = {self.value:.6g}, from {len(self.bins)} shared bins\n{self.table()}"
 
-    def plot(
-        self, *, t: int | None = None, cmap: str | Colormap | None = "Reds", ax: Sequence[Axes] | None = None
-    ) -> list[Axes]:
+    def plot(self, *, t: int | None = None, ax: Sequence[Axes] | None = None) -> list[Axes]:
         """Draw both graphs, nodes colored by contribution: :func:`propkernels.plotting.plot_similarity`."""
         from propkernels.plotting.plot_similarity import plot_similarity
 
-        return plot_similarity(self, t=t, cmap=cmap, ax=ax)
+        return plot_similarity(self, t=t, ax=ax)
 
     def _repr_html_(self) -> str:
         from propkernels.plotting.pages.fragments import Remark, Table, show_result

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.optional import data_frame
-from propkernels._utils.safe_files import Pathlike
+from propkernels._utils.safe_files import Pathlike, atomic_write
 from propkernels._utils.typing import Record
 
 if TYPE_CHECKING:
@@ -303,7 +303,7 @@ def write_evaluations(
     ...     write_evaluations(f"{folder}/page.html", {"PK": result}).stat().st_size > 5000
     True
     """
-    from propkernels.plotting.pages import write_page
+    from propkernels.plotting.pages import render_page
     from propkernels.plotting.pages.fragments import Drawing
 
     first = next(iter(results.values()))
@@ -316,8 +316,7 @@ def write_evaluations(
         rows.append([name, *scores, *chosen, round(one.seconds, 2)])
         if one.confusion is not None and len(one.classes) <= MOST_CLASSES:
             confusions.append({"name": name, "classes": one.classes, "rows": _shaded(one)})
-    return write_page(
-        path,
+    page = render_page(
         "models/evaluations.html.j2",
         title=f"{first.data}: {first.metric} in cross-validation",
         key_figures=[
@@ -335,6 +334,9 @@ def write_evaluations(
         fold_head=head,
         choices=[(name, one._cells()[1]) for name, one in results.items()],
     )
+    with atomic_write(path, text=True) as stream:
+        stream.write(page)
+    return Path(path)
 
 
 def _shaded(result: Evaluation) -> list[tuple[str, list[tuple[int, str, int]], str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,12 @@ LEAST_EXTENT = 0.4  # least height of a drawing in units of its width, and the o
 
 
 def draw_graph(
-    ax: Any, graph: Graph, positions: Points, labels: Any, styles: Styles | None = None, **colors: Any
+    ax: Any,
+    graph: Graph,
+    positions: Points,
+    texts: Sequence[str] | None = None,
+    styles: Styles | None = None,
+    **colors: Any,
 ) -> Any:
     """Draw a graph with colored nodes, and return the mappable for a color bar.
 
@@ -33,8 +38,8 @@ def draw_graph(
     ax : Axes
     graph : Graph
     positions : ndarray of shape (nodes, 2)
-    labels : bool, mapping, or sequence
-        See :func:`propkernels.plotting.plot_explanation`.
+    texts : sequence of str, optional
+        One per node; by default the labels, of graphs of up to 150 nodes.
     styles : list of (color, line style), optional
         One per edge, in the order of ``list_edges``.
     **colors
@@ -55,7 +60,7 @@ def draw_graph(
     nodes.update_scalarmappable()
     faces = nodes.get_facecolors()
     font = min(10.0, 0.55 * np.sqrt(size))
-    for node, text in enumerate(node_texts(graph, labels)):
+    for node, text in enumerate(node_texts(graph) if texts is None else texts):
         ink = text_color(faces[node])
         ax.text(*positions[node], text, ha="center", va="center", fontsize=font, color=ink, zorder=3)
     ax.set_aspect("equal")
@@ -77,19 +82,14 @@ def _widen(ax: Any, positions: Points) -> None:
             set_limits(middle - least / 2, middle + least / 2)
 
 
-def node_texts(graph: Graph, labels: Any) -> list[str]:
-    """Return one text per node; an empty list if the graph has no labels or more than 150 nodes."""
-    if isinstance(labels, (bool, np.bool_, Mapping)):
-        column = graph.database.label_column
-        if labels is False or not isinstance(column, LabelColumn) or graph.n_nodes > MOST_LABELED:
-            return []
-        names = labels if isinstance(labels, Mapping) else graph.database.names.labels
-        texts = ["?" if i < 0 else label_text(column.values[i], names) for i in column.ids]
-        return [text[: LETTERS - 1] if labels is True and len(text) > LETTERS else text for text in texts]
-    texts = [str(text) for text in labels]
-    if len(texts) != graph.n_nodes:
-        raise ValueError(f"labels must hold a text for each of {graph.n_nodes} nodes, got {len(texts)}")
-    return texts
+def node_texts(graph: Graph) -> list[str]:
+    """Return the label of each node; an empty list if the graph has no labels or more than 150 nodes."""
+    column = graph.database.label_column
+    if not isinstance(column, LabelColumn) or graph.n_nodes > MOST_LABELED:
+        return []
+    names = graph.database.names.labels
+    texts = ["?" if i < 0 else label_text(column.values[i], names) for i in column.ids]
+    return [text[: LETTERS - 1] if len(text) > LETTERS else text for text in texts]
 
 
 def _draw_edges(ax: Any, graph: Graph, positions: Points, size: float, styles: Styles | None) -> None:

@@ -151,7 +151,6 @@ def draw_panel(
     cmap: Any,
     *,
     positions: Values | None = None,
-    labels: Any = True,
     picture: Any = None,
 ) -> Any:
     """Draw a graph, or an image with a heat map over it, and return the mappable for a color bar."""
@@ -160,7 +159,7 @@ def draw_panel(
         image[np.ones(graph.shape, dtype=bool) if graph.mask is None else graph.mask] = values
         return draw_grid(ax, graph, image, picture, norm, cmap)
     places = node_positions(graph) if positions is None else positions
-    return draw_graph(ax, graph, places, labels, c=values, norm=norm, cmap=cmap)
+    return draw_graph(ax, graph, places, c=values, norm=norm, cmap=cmap)
 
 
 def draw_formula(ax: Any, panel: Any, norm: Any, cmap: Any, scale: float = 1.0) -> Any:
@@ -180,7 +179,6 @@ def draw_pair(
     graphs: GraphDatabase | GridDatabase,
     values: Sequence[Values],
     norm: Any,
-    cmap: Any,
     pairs: NDArray[np.int64] | None,
     meaning: str,
 ) -> None:
@@ -193,8 +191,8 @@ def draw_pair(
         Two graphs; molecules are drawn as skeletal formulas.
     values : pair of ndarrays
         One value per node.
-    norm, cmap
-        Normalization and color map of matplotlib.
+    norm
+        Normalization of matplotlib.
     pairs : ndarray of shape (pairs, 2) or None
         Nodes that are to be in similar places; None for grids.
     meaning : str
@@ -207,12 +205,12 @@ def draw_pair(
         places = [first, turned(second, first, pairs)]
     for i, ax in enumerate(axes):
         if any(molecule is None for molecule in molecules):
-            mappable = draw_panel(ax, graphs[i], values[i], norm, cmap, positions=places[i])
+            mappable = draw_panel(ax, graphs[i], values[i], norm, "Reds", positions=places[i])
         else:
             from propkernels.molecules.depiction import Panel
 
             panel = Panel(placed_molecule(molecules[i], places[i]), values[i])
-            mappable = draw_formula(ax, panel, norm, cmap)
+            mappable = draw_formula(ax, panel, norm, "Reds")
     axes[0].figure.colorbar(mappable, ax=axes, shrink=0.85, aspect=25).set_label(meaning)
 
 

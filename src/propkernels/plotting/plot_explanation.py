@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from propkernels._utils.checks import check_positive
 from propkernels._utils.optional import import_optional
 from propkernels._utils.typing import Estimator, LabelNames
 from propkernels.convert.asking_rdkit import with_atoms
@@ -42,16 +41,15 @@ def plot_explanation(
     t: int | Sequence[int] | str | None = None,
     classes: object = None,
     class_names: LabelNames | None = None,
-    labels: bool | LabelNames | Sequence[object] = True,
     layout: str | ArrayLike | None = None,
     picture: ArrayLike | None = None,
-    limit: float | None = None,
     coverage: float | None = None,
     ax: Axes | Sequence[Axes] | None = None,
 ) -> Axes | Any:
     """Draw a graph with nodes colored by their contribution, or an image with a heat map over it.
 
     The middle of the colors stands for 0; where no contribution is negative (novelty), they begin at 0.
+    Colors of graphs of more than 1000 nodes saturate at the 99 % quantile of contributions.
 
     Parameters
     ----------
@@ -71,18 +69,12 @@ def plot_explanation(
         the others.
     class_names : mapping, optional
         Names of the classes in the figure, by class label.
-    labels : bool, mapping or sequence, default=True
-        Texts in the nodes. True: the node labels, for graphs of up to 150 nodes; a mapping: names of the
-        labels, such as ``{0: "C", 1: "N"}``; a sequence: one text per node.
     layout : None, str or array of shape (nodes, 2 or more), default=None
         Node positions. None: distances close to the number of edges between nodes, or the skeletal formula
         of a graph with names of elements and bonds; a name: a layout of networkx, such as "spring"; an
         array: coordinates.
     picture : array of shape (h, w) or (h, w, 3), optional
         For grids: image below the heat map; by default the labels in gray.
-    limit : float, optional
-        Absolute contribution at which colors saturate; by default the largest one, or the 99 % quantile for
-        graphs of more than 1000 nodes.
     coverage : float, optional
         With a model: also write the prediction in the title, with its probability and set of classes, or with
         its interval, such as 0.9 for those that hold nine of ten targets.
@@ -117,14 +109,14 @@ def plot_explanation(
     explanation, at = explained(explanation, inputs, graph, classes)
     told = forecast_line(model, explanation, at, coverage, classes)
     values = shown(explanation.of_graph(at), t)
-    norm, exceeded = scaled(np.concatenate(list(values.values())), limit, explanation.is_signed)
+    norm, exceeded = scaled(np.concatenate(list(values.values())), explanation.is_signed)
     cmap = "RdBu_r" if explanation.is_signed else "Oranges"
     known: Any = explanation.graphs
     drawn = known[at]
     molecule = None
     if layout is None and isinstance(graphs, Sequence) and len(graphs) and is_mol(graphs[graph]):
         molecule = with_atoms(graphs[graph], drawn.n_nodes, graph)
-    elif layout is None and labels is True:
+    elif layout is None:
         molecule = molecule_of(known, at)
     nodes = "pixels" if isinstance(drawn, Grid) else "nodes" if molecule is None else "atoms"
     formulas, scale = ({}, 1.0) if molecule is None else _formulas(explanation, at, molecule, values)
@@ -136,8 +128,9 @@ def plot_explanation(
         if molecule is not None:
             mappable = draw_formula(where, formulas[step], norm, cmap, scale)
         else:
-            own: dict[str, Any] = {"positions": positions, "labels": labels, "picture": picture}
-            mappable = draw_panel(where, drawn, values[step], norm, cmap, **own)
+            mappable = draw_panel(
+                where, drawn, values[step], norm, cmap, positions=positions, picture=picture
+            )
         total = f"{values[step].sum():+.3g}"
         if several:
             title = f"t = {step}: {total}"
@@ -225,15 +218,12 @@ def shown(contributions: Values, t: Any) -> dict[int | None, Values]:
     return {step: contributions[:, step] for step in steps}
 
 
-def scaled(values: Values, limit: float | None, is_signed: bool = True) -> tuple[Any, bool]:
+def scaled(values: Values, is_signed: bool = True) -> tuple[Any, bool]:
     """Return a color normalization around 0 (unsigned: from 0), and whether values exceed its limit."""
     colors = import_optional("matplotlib.colors", extra="plot", purpose="plots need")
     sizes = np.abs(values)
     largest = float(sizes.max(initial=0.0))
-    if limit is None:
-        limit = float(np.quantile(sizes, 0.99)) if len(sizes) > MANY_NODES else largest
-    else:
-        limit = check_positive(limit, "limit")
+    limit = float(np.quantile(sizes, 0.99)) if len(sizes) > MANY_NODES else largest
     limit = limit or largest or 1.0
     return colors.Normalize(-limit if is_signed else 0.0, limit), largest > limit
 

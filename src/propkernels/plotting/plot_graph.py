@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from propkernels._utils.checks import shown
-from propkernels._utils.typing import LabelNames
 from propkernels.convert.check import check_graphs
 from propkernels.convert.edges import Listing, list_edges
 from propkernels.convert.graph_molecules import atom_positions
@@ -25,28 +23,12 @@ from propkernels.plotting.panels import draw_formula, molecule_of, one_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
 
 MOST_IN_LEGEND = 20  # node labels
 MOST_EDGE_LABELS = 10  # in the legend
 UNKNOWN_COLOR = "0.85"
 EDGE_STYLES = ("-", "--", ":", "-.")
 UNSEEN = -1  # integer label of unobserved edges
-ELEMENT_COLORS = {  # conventional ones: carbon gray, nitrogen blue, oxygen red, halogens green, ...
-    "H": "#f2f2f2",
-    "B": "#ffb5b5",
-    "C": "#909090",
-    "N": "#4a63e8",
-    "O": "#e8352e",
-    "F": "#7ccf4f",
-    "Na": "#ab5cf2",
-    "Si": "#e0b98a",
-    "P": "#ff9a1f",
-    "S": "#e6c62f",
-    "Cl": "#3fbf3f",
-    "Br": "#a0522d",
-    "I": "#8a3fc0",
-}
 
 
 def plot_graph(
@@ -54,16 +36,13 @@ def plot_graph(
     graph: int = 0,
     *,
     color: str | ArrayLike | None = "auto",
-    labels: bool | LabelNames | Sequence[object] = True,
     layout: str | ArrayLike | None = None,
-    cmap: str | Colormap | None = None,
-    legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw one graph with nodes colored by label or attribute, and edges by label.
 
     Parallel edges are drawn as arcs, edges of directed graphs as arrows, and molecules as skeletal formulas,
-    unless a color, labels or a layout are given.
+    unless a color or a layout is given. A legend names labels; numbers have a color bar.
 
     Parameters
     ----------
@@ -74,16 +53,9 @@ def plot_graph(
     color : {"auto", "attribute"}, array of shape (nodes,) or None, default="auto"
         Values that node colors show. "attribute": the first attribute; an array: one number per node; None: a
         single color. "auto": labels if the graph has any, else the first attribute, else None.
-    labels : bool, mapping or sequence, default=True
-        Texts in the nodes. True: the node labels, for graphs of up to 150 nodes; a mapping: names of the
-        labels, such as ``{0: "C", 1: "N"}``; a sequence: one text per node.
     layout : None, str or array of shape (nodes, 2 or more), default=None
         Node positions. None: those of RDKit for a molecule, otherwise distances close to the number of edges
         between nodes; a name: a layout of networkx, such as "spring"; an array: coordinates.
-    cmap : str or Colormap, optional
-        Color map; by default "tab20" for labels and "viridis" for numbers.
-    legend : bool, default=True
-        Whether to add a legend of node and edge labels, or a color bar for numbers.
     ax : Axes, optional
         Axes to draw into; by default those of a new figure.
 
@@ -112,7 +84,7 @@ def plot_graph(
     ax.set_title(f"{name}: {count(drawn.n_nodes, 'node')}, {count(drawn.n_edges, edge)}", fontsize=10)
     from matplotlib.colors import Normalize
 
-    is_plain = layout is None and labels is True and isinstance(color, str) and color == "auto"
+    is_plain = layout is None and isinstance(color, str) and color == "auto"
     molecule = molecule_of(drawn.database, 0) if is_plain else None
     if molecule is not None:
         from propkernels.molecules.depiction import Panel
@@ -122,13 +94,13 @@ def plot_graph(
     formula = atom_positions(drawn.database) if layout is None else None
     positions = node_positions(drawn, layout) if formula is None else formula
     styles, edge_handles = _styles(drawn, list_edges(drawn))
-    node_handles, colors, mappable = _colors(drawn, color, cmap)
-    draw_graph(ax, drawn, positions, labels, styles, c=colors)
-    if legend and mappable is not None:
+    node_handles, colors, mappable = _colors(drawn, color)
+    draw_graph(ax, drawn, positions, styles=styles, c=colors)
+    if mappable is not None:
         ax.figure.colorbar(mappable, ax=ax, shrink=0.85, aspect=25).set_label(
             "attribute 0" if isinstance(color, str) else "value"
         )
-    if legend and (node_handles or edge_handles):
+    if node_handles or edge_handles:
         ax.legend(
             handles=[*node_handles, *edge_handles],
             loc="center left",
@@ -150,38 +122,29 @@ def _chosen(graphs: Any, graph: int) -> tuple[Any, str]:
     return chosen, f"graph {graph if id_ is None else id_}"
 
 
-def _colors(graph: Graph, color: Any, cmap: Any) -> tuple[list[Any], Any, Any]:
+def _colors(graph: Graph, color: Any) -> tuple[list[Any], Any, Any]:
     """Return legend handles, one color per node, and the mappable for a color bar (None with labels)."""
     column, attributes = graph.database.label_column, graph.node_attributes
     if isinstance(color, str) and color not in ("auto", "attribute"):
         raise ValueError(f"color must be 'auto', 'attribute', values or None, got {shown(color)}")
     if isinstance(color, str) and color == "auto" and isinstance(column, LabelColumn):
-        return *_by_label(column, cmap, graph.database.names), None
+        return *_by_label(column, graph.database.names), None
     if color is None or (isinstance(color, str) and color == "auto" and attributes is None):
         return [], ["#9ecae1"] * graph.n_nodes, None
     if isinstance(color, str):
         if attributes is None:
             raise ValueError("the graph has no attributes to color by")
         color = attributes[:, 0]
-    return [], *_by_number(np.asarray(color, dtype=np.float64), graph.n_nodes, cmap)
+    return [], *_by_number(np.asarray(color, dtype=np.float64), graph.n_nodes)
 
 
-def _by_label(column: LabelColumn, cmap: Any, names: Names) -> tuple[list[Any], list[Any]]:
-    """Return legend handles and one color per node, the same for a label in all graphs of a database.
-
-    Elements have their conventional colors, unless a color map is given.
-    """
+def _by_label(column: LabelColumn, names: Names) -> tuple[list[Any], list[Any]]:
+    """Return legend handles and one color per node, the same for a label in all graphs of a database."""
     from matplotlib import colormaps
     from matplotlib.lines import Line2D
 
-    palette = colormaps[cmap or "tab20"] if isinstance(cmap or "tab20", str) else cmap
-    order = _label_order(column)
-    number = getattr(palette, "N", 20) if getattr(palette, "N", 256) < 256 else max(len(order), 1)
-    shade: dict[Any, Any] = {
-        label: palette((i % number) / max(number - 1, 1)) for i, label in enumerate(order)
-    }
-    if cmap is None and order and all(names.label(label) in ELEMENT_COLORS for label in order):
-        shade = {label: ELEMENT_COLORS[names.label(label)] for label in order}
+    palette, order = colormaps["tab20"], _label_order(column)
+    shade = {label: palette(i % palette.N) for i, label in enumerate(order)}
     colors = [UNKNOWN_COLOR if i < 0 else shade[column.values[i]] for i in column.ids]
     known = set(column.present)
     by_name = {names.label(label): label for label in reversed(order) if label in known}
@@ -208,7 +171,7 @@ def _label_order(column: LabelColumn) -> list[Any]:
     return sorted(column.values, key=key)
 
 
-def _by_number(values: NDArray[np.float64], n_nodes: int, cmap: Any) -> tuple[list[Any], Any]:
+def _by_number(values: NDArray[np.float64], n_nodes: int) -> tuple[list[Any], Any]:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
@@ -216,7 +179,7 @@ def _by_number(values: NDArray[np.float64], n_nodes: int, cmap: Any) -> tuple[li
         raise ValueError(f"color must hold a number for each of {n_nodes} nodes, got shape {values.shape}")
     known = values[np.isfinite(values)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
-    mappable = ScalarMappable(Normalize(low, high if high > low else low + 1.0), cmap or "viridis")
+    mappable = ScalarMappable(Normalize(low, high if high > low else low + 1.0), "viridis")
     colors = [mappable.to_rgba(value) if np.isfinite(value) else UNKNOWN_COLOR for value in values]
     return colors, mappable
 

@@ -77,7 +77,7 @@ def plot_propagation(
 
     for t, (panel, numbers) in enumerate(zip(axes, bins, strict=True)):
         norm = Normalize(0, max(19, int(numbers.max(initial=0))))
-        draw_graph(panel, drawn, positions, numbers.tolist(), c=numbers, norm=norm, cmap="tab20")
+        draw_graph(panel, drawn, positions, list(map(str, numbers)), c=numbers, norm=norm, cmap="tab20")
         n_bins = len(np.unique(numbers))
         panel.set_title(f"t = {t}: {n_bins} bin" + ("" if n_bins == 1 else "s"), fontsize=10)
     return list(axes)

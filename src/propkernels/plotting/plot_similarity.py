@@ -15,14 +15,12 @@ from propkernels.sets.alignment import align
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
 
 
 def plot_similarity(
     similarity: Similarity,
     *,
     t: int | None = None,
-    cmap: str | Colormap | None = "Reds",
     ax: Sequence[Axes] | None = None,
 ) -> list[Axes]:
     """Draw two graphs with nodes colored by their contribution to the similarity.
@@ -36,7 +34,6 @@ def plot_similarity(
         Result of :func:`similar_because`.
     t : int, optional
         Iteration to show; by default the sum over all iterations.
-    cmap : str or Colormap, default="Reds"
     ax : sequence of two Axes, optional
         Axes to draw into; by default those of a new figure.
 
@@ -68,7 +65,7 @@ def plot_similarity(
     norm = Normalize(0.0, max(float(array.max(initial=0.0)) for array in values) or 1.0)
     pairs = align(graphs[0], graphs[1]).pairs if isinstance(graphs, GraphDatabase) else None
     meaning = f"part of {similarity.noun} = {similarity.value:.4g}{'' if t is None else f', t = {t}'}"
-    draw_pair(axes, graphs, values, norm, cmap, pairs, meaning)
+    draw_pair(axes, graphs, values, norm, pairs, meaning)
     for where, side, array in zip(axes, "gh", values, strict=True):
         where.set_title(f"{side}: {np.count_nonzero(array)} of {len(array)} nodes", fontsize=10)
     return axes

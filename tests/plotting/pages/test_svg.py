@@ -26,7 +26,7 @@ CHARTS = {
     "line": (lambda: svg.line_chart(EVIL, [(1, 0.5, 0.1), (2, 0.5, 0.0)], EVIL, EVIL), "circle", 2),
     "flat line": (lambda: svg.line_chart(EVIL, [(1, 0.5, 0.0)], EVIL, EVIL), "circle", 1),
     "strips": (
-        lambda: svg.strip_chart(EVIL, [svg.Strip(EVIL, [(1.0, EVIL)] * 3, 1.0)], str, 560),
+        lambda: svg.strip_chart(EVIL, [svg.Strip(EVIL, [(1.0, EVIL)] * 3, 1.0)], str),
         "circle",
         3,
     ),

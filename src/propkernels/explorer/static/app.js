@@ -219,7 +219,7 @@ function listen() {
     else if (event.key === "Escape") resetMap();
   });
   document.addEventListener("keydown", (event) => {
-    if ((event.key === "k" && (event.ctrlKey || event.metaKey)) || (event.key === "/" && !/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName))) {
+    if (event.key === "/" && !/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) {
       event.preventDefault();
       byId("ex-search").focus();
     } else if (event.key === "Escape") {

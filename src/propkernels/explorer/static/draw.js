@@ -21,8 +21,8 @@ function bondOrder(kindNames, kind) {
 
 // A picture has graph, positions, fills (a color for each node), and what is optional: labels (texts), strengths (from 0 to 1, of
 // the values that fills show), edges (values of bonds by a * n + b), atoms (whether it is a formula), chemistry ({hydrogens, charges,
-// wedges, faulty}), kindNames, pixels, shades (gray values behind pixels), rims (a color for each node), sets of nodes (rings, dimmed,
-// lit), onNode, onEdge, nodeTitle.
+// wedges, faulty}), kindNames, pixels, shades (gray values behind pixels), rims (a color for each node), sets of nodes (rings,
+// dimmed), onNode, onEdge, nodeTitle.
 
 /** Draw a graph into an SVG element, which is emptied first. */
 function drawGraph(svg, picture) {
@@ -74,8 +74,7 @@ function makeClickable(node, picture, i) {
 
 function mark(shape, picture, i, width) {
   const faulty = picture.chemistry && picture.chemistry.faulty && picture.chemistry.faulty.has(i);
-  const lit = picture.lit && picture.lit.has(i);
-  if (!(picture.rings && picture.rings.has(i)) && !faulty && !lit) return;
+  if (!(picture.rings && picture.rings.has(i)) && !faulty) return;
   shape.setAttribute("stroke", faulty ? "var(--bad)" : "var(--accent)");
   shape.setAttribute("stroke-width", width);
   shape.setAttribute("stroke-opacity", 1);

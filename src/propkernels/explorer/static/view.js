@@ -14,7 +14,6 @@ class GraphView {
     this.target = 0; // the class that colors speak for
     this.compared = -1;
     this.search = 0; // number of the current search for changes
-    this.lit = new Set(); // nodes that a hovered edit touches
     this._listen();
     listenToZoom();
   }
@@ -79,7 +78,6 @@ class GraphView {
   _start(state) {
     this.past = [];
     this.first = -1;
-    this.lit.clear();
     zoomPicture(0);
     byId("ex-hint").textContent = "";
     byId("ex-flip-list").replaceChildren();
@@ -157,7 +155,7 @@ class GraphView {
     const edges = picture.atoms && parts && this.compared < 0 ? edgeShares(graph, parts, this.t) : null;
     const drawn = {
       ...picture, ...(this.compared >= 0 || parts ? shaded(values, limit, this.compared >= 0) : {}), edges,
-      rings: this.first >= 0 ? new Set([this.first]) : null, lit: this.lit,
+      rings: this.first >= 0 ? new Set([this.first]) : null,
       onNode: (i) => this._clickNode(i),
       onEdge: (e) => this._clickEdge(e),
       nodeTitle: (i) => `${words.node} ${i}${labelName(graph.labels[i]) ? `, ${labelName(graph.labels[i])}` : ""}${parts ? `: ${signed(values[i])}` : ""}`,
@@ -294,7 +292,6 @@ class GraphView {
   apply(edit) {
     this.past.push(this.state);
     const { graph, positions } = this.state;
-    this.lit.clear();
     byId("ex-hint").textContent = editText(graph, edit, { label: labelName, kind: kindName });
     this._show({ graph: edited(graph, edit), positions: editedPositions(graph, positions, edit) });
   }
@@ -386,11 +383,6 @@ class GraphView {
         positions = editedPositions(graph, positions, edit);
         graph = edited(graph, edit);
       }
-      const light = (on) => {
-        if (this.state !== base) return;
-        this.lit = on ? new Set([...touched].filter((i) => i < base.graph.n)) : new Set();
-        this.draw();
-      };
       const apply = () => {
         this.past = this.past.slice(0, base === this.state ? this.past.length : 0);
         this.state = base;
@@ -401,7 +393,7 @@ class GraphView {
       if (result.n <= 120) drawGraph(picture, { ...pictureOf(graph, positions), small: graph.n > 34, rings: new Set([...touched].filter((i) => i < graph.n)) });
       const [near] = this.app.similarity.nearest(this.app.index.count(result), 1);
       const unlike = near.similarity < familiar ? ", unlike the data" : "";
-      const button = make("button", { type: "button", className: "ex-flip", onclick: apply, onmouseenter: () => light(true), onmouseleave: () => light(false), onfocus: () => light(true), onblur: () => light(false) },
+      const button = make("button", { type: "button", className: "ex-flip", onclick: apply },
         picture, make("span", {}, make("b", {}, texts.join(", then ")), make("span", {}, `→ ${classes[predicted]}${unlike}${times > 1 ? ` · ${times} symmetric ways` : ""}`)));
       return make("li", {}, button);
     }));

@@ -8,7 +8,6 @@ from propkernels.plotting.pages.render import (
     read_static,
     render_fragment,
     render_page,
-    write_page,
 )
 
-__all__ = ["embed_json", "read_static", "render_fragment", "render_page", "write_page"]
+__all__ = ["embed_json", "read_static", "render_fragment", "render_page"]

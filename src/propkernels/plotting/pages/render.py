@@ -7,13 +7,12 @@ import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from propkernels._utils.checks import kind_of
-from propkernels._utils.safe_files import Pathlike, atomic_write, packaged_text
+from propkernels._utils.safe_files import packaged_text
 from propkernels._version import __version__
 
 if TYPE_CHECKING:
@@ -74,26 +73,6 @@ def render_page(
             **context,
         )
     )
-
-
-def write_page(path: Pathlike, template: str, **arguments: Any) -> Path:
-    """Render a page and write it to a file atomically.
-
-    Parameters
-    ----------
-    path : str or path
-    template : str
-    **arguments
-        Arguments of :func:`render_page`.
-
-    Returns
-    -------
-    Path
-    """
-    page = render_page(template, **arguments)
-    with atomic_write(path, text=True) as stream:
-        stream.write(page)
-    return Path(path)
 
 
 def render_fragment(template: str, **context: Any) -> str:
