@@ -171,6 +171,9 @@ def test_pages_of_molecules_speak_of_molecules_and_about_has_no_code(data):
     assert not re.search(r"\b(graphs?|nodes?|surroundings)\b", text), text
     assert not re.search(r"\bA atom\b|\b[A-Z]\w+\((?!\.)\w+=", text)
     assert f"{len(data.graphs)} molecules · " in text
+    words = embedded(html, "ex-meta")["glossary"]
+    assert "90 % set" in words
+    assert "90 % interval" not in words
     paragraphs = page_about(None, pk.WeisfeilerLehman(), 7)
     assert "exact 7 nearest neighbors" in paragraphs[0]
     assert paragraphs[-1] == "There is no target, so no model was trained."

@@ -195,12 +195,16 @@ def _suspects(found: Audit) -> Parts:
     if found.suspects is None or not found.suspects.listed:
         return [], [], []
     steps = f"similarity at t = {found.learning.chosen_t}" if found.learning is not None else "similarity"
-    nearest = f"nearest of other classes (class, {steps})"
-    if found.target is not None and not found.target.is_classes:
-        nearest = f"nearest (target, {steps})"
+    kinds = len(found.target.classes) if found.target is not None else 0
+    nearest = {0: f"nearest (target, {steps})", 2: f"nearest of the other class ({steps})"}.get(
+        kinds, f"nearest of other classes (class, {steps})"
+    )
     rows, drawings = [], []
     for one in found.suspects.listed[:MOST_ROWS]:
-        neighbors = "; ".join(f"{called(found, i)} ({name}, {value:.2f})" for i, name, value in one.neighbors)
+        neighbors = "; ".join(
+            f"{called(found, i)} ({'' if kinds == 2 else f'{name}, '}{value:.2f})"
+            for i, name, value in one.neighbors
+        )
         rows.append((called(found, one.graph), one.given, one.predicted, one.margin, neighbors))
     for one in found.suspects.listed[:3]:
         drawings.append(_drawing(found, one.graph, f"predicted {one.predicted}"))

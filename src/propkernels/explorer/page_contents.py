@@ -401,9 +401,10 @@ def page_about(found: Explained | None, kernel: Any, n_neighbors: int) -> list[s
         found.model.solver_, "least squares"
     )
     what = "on this kernel" if n_kernels == 1 else f"on {n_kernels} kernels"
+    decided = "decision" if found.layout.n_classes else "prediction"
     return [
         *paragraphs,
-        f"The model is {solver} {what}, with C = {found.model.C_:g}. A decision is an exact sum over nodes "
+        f"The model is {solver} {what}, with C = {found.model.C_:g}. A {decided} is an exact sum over nodes "
         "and iterations, plus an intercept. The page computes it as Python does, so edits take effect at "
         "once.",
         found.source,
