@@ -52,6 +52,9 @@ def test_colors_are_centered_and_ordered(explained):
 
 
 def test_the_limit_of_colors(explained):
+    assert points(pk.plotting.plot_explanation(explained, limit=2)).get_clim() == (-2, 2)
+    with pytest.raises(ValueError, match="limit must be a finite number above 0"):
+        pk.plotting.plot_explanation(explained, limit=0)
     n = 1500
     graphs = pk.check_graphs([np.zeros((n, n))])
     values = np.ones((n, 1))

@@ -26,6 +26,7 @@ def test_labels_of_nodes_and_edges():
     assert ax.get_title() == "graph mine: 3 nodes, 2 edges"
     assert texts(ax) == ["C", "O", "?"]
     assert entries(ax) == ["C", "O", "unobserved", "double", "single"]
+    assert entries(pk.plotting.plot_graph(graphs, legend=False)) == []
 
 
 def test_a_label_has_its_color_in_every_graph():

@@ -39,7 +39,7 @@ for name, labels in (("without edge labels", False), ("with edge labels", True))
     print(f"{name:20} {results[name].mean:.2f}")
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.2), layout="constrained")
-pk.plotting.plot_graph(graphs, 1, layout="spring", labels=False, ax=left)
+pk.plotting.plot_graph(graphs, 1, layout="spring", ax=left)
 left.set_title("two camps")
 pk.plotting.plot_evaluation(results, ax=right)
 plt.show()

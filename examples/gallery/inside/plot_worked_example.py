@@ -38,7 +38,6 @@ for t, row in enumerate(axes):
             graphs,
             graph,
             color=P[t][4 * graph : 4 * graph + 4, 0],
-            cmap="OrRd_r",
             layout=places[graph],
             legend=False,
             ax=ax,

@@ -43,9 +43,7 @@ for name, result in results.items():
 # %%
 fig, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
 for i, ax in enumerate(axes[:2]):
-    pk.plotting.plot_graph(
-        graphs, i, color="attribute", labels=False, layout=fields[i][0], legend=False, ax=ax
-    )
+    pk.plotting.plot_graph(graphs, i, color="attribute", layout=fields[i][0], legend=False, ax=ax)
     ax.set_title(kinds[i])
 pk.plotting.plot_evaluation(results, ax=axes[2])
 plt.show()

@@ -36,7 +36,7 @@ print(explanation.table(0, 6))
 
 fig, axes = plt.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
 places = np.array(list(nx.spring_layout(club, seed=4).values()))
-options = {"labels": False, "layout": places, "legend": False}
+options = {"layout": places, "legend": False}
 pk.plotting.plot_graph(graph, 0, color=model.decision_function(), ax=axes[0], **options)
 axes[0].set_title("decisions")
 pk.plotting.plot_graph(graph, 0, color=explanation.neighbor_totals(0), ax=axes[1], **options)

@@ -178,7 +178,7 @@ def draw_molecule(
             raise ValueError(f"there are {len(panels)} panels, but {len(titles)} titles")
         panels = [replace(panel, title=text) for panel, text in zip(panels, titles, strict=True)]
     is_signed = getattr(explanation, "is_signed", True)
-    norm, _ = scaled(np.concatenate([panel.values for panel in panels]), is_signed)
+    norm, _ = scaled(np.concatenate([panel.values for panel in panels]), None, is_signed)
     colors = None if is_signed else light_colors("Oranges", 0.0, LAST)
     return picture_of(panels, norm, size, colors)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from propkernels._utils.checks import check_positive
 from propkernels._utils.optional import import_optional
 from propkernels._utils.typing import Estimator, LabelNames
 from propkernels.convert.asking_rdkit import with_atoms
@@ -43,13 +44,13 @@ def plot_explanation(
     class_names: LabelNames | None = None,
     layout: str | ArrayLike | None = None,
     picture: ArrayLike | None = None,
+    limit: float | None = None,
     coverage: float | None = None,
     ax: Axes | Sequence[Axes] | None = None,
 ) -> Axes | Any:
     """Draw a graph with nodes colored by their contribution, or an image with a heat map over it.
 
     The middle of the colors stands for 0; where no contribution is negative (novelty), they begin at 0.
-    Colors of graphs of more than 1000 nodes saturate at the 99 % quantile of contributions.
 
     Parameters
     ----------
@@ -75,6 +76,9 @@ def plot_explanation(
         array: coordinates.
     picture : array of shape (h, w) or (h, w, 3), optional
         For grids: image below the heat map; by default the labels in gray.
+    limit : float, optional
+        Absolute contribution at which colors saturate; by default the largest one, or the 99 % quantile for
+        graphs of more than 1000 nodes.
     coverage : float, optional
         With a model: also write the prediction in the title, with its probability and set of classes, or with
         its interval, such as 0.9 for those that hold nine of ten targets.
@@ -109,7 +113,7 @@ def plot_explanation(
     explanation, at = explained(explanation, inputs, graph, classes)
     told = forecast_line(model, explanation, at, coverage, classes)
     values = shown(explanation.of_graph(at), t)
-    norm, exceeded = scaled(np.concatenate(list(values.values())), explanation.is_signed)
+    norm, exceeded = scaled(np.concatenate(list(values.values())), limit, explanation.is_signed)
     cmap = "RdBu_r" if explanation.is_signed else "Oranges"
     known: Any = explanation.graphs
     drawn = known[at]
@@ -218,12 +222,15 @@ def shown(contributions: Values, t: Any) -> dict[int | None, Values]:
     return {step: contributions[:, step] for step in steps}
 
 
-def scaled(values: Values, is_signed: bool = True) -> tuple[Any, bool]:
+def scaled(values: Values, limit: float | None, is_signed: bool = True) -> tuple[Any, bool]:
     """Return a color normalization around 0 (unsigned: from 0), and whether values exceed its limit."""
     colors = import_optional("matplotlib.colors", extra="plot", purpose="plots need")
     sizes = np.abs(values)
     largest = float(sizes.max(initial=0.0))
-    limit = float(np.quantile(sizes, 0.99)) if len(sizes) > MANY_NODES else largest
+    if limit is None:
+        limit = float(np.quantile(sizes, 0.99)) if len(sizes) > MANY_NODES else largest
+    else:
+        limit = check_positive(limit, "limit")
     limit = limit or largest or 1.0
     return colors.Normalize(-limit if is_signed else 0.0, limit), largest > limit
 

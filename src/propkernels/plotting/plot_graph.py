@@ -37,12 +37,13 @@ def plot_graph(
     *,
     color: str | ArrayLike | None = "auto",
     layout: str | ArrayLike | None = None,
+    legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw one graph with nodes colored by label or attribute, and edges by label.
 
     Parallel edges are drawn as arcs, edges of directed graphs as arrows, and molecules as skeletal formulas,
-    unless a color or a layout is given. A legend names labels; numbers have a color bar.
+    unless a color or a layout is given.
 
     Parameters
     ----------
@@ -56,6 +57,8 @@ def plot_graph(
     layout : None, str or array of shape (nodes, 2 or more), default=None
         Node positions. None: those of RDKit for a molecule, otherwise distances close to the number of edges
         between nodes; a name: a layout of networkx, such as "spring"; an array: coordinates.
+    legend : bool, default=True
+        Whether to add a legend of node and edge labels, or a color bar for numbers.
     ax : Axes, optional
         Axes to draw into; by default those of a new figure.
 
@@ -96,11 +99,11 @@ def plot_graph(
     styles, edge_handles = _styles(drawn, list_edges(drawn))
     node_handles, colors, mappable = _colors(drawn, color)
     draw_graph(ax, drawn, positions, styles=styles, c=colors)
-    if mappable is not None:
+    if legend and mappable is not None:
         ax.figure.colorbar(mappable, ax=ax, shrink=0.85, aspect=25).set_label(
             "attribute 0" if isinstance(color, str) else "value"
         )
-    if node_handles or edge_handles:
+    if legend and (node_handles or edge_handles):
         ax.legend(
             handles=[*node_handles, *edge_handles],
             loc="center left",
