@@ -113,6 +113,8 @@ def test_corrected_test_widens_the_variance():
 
 def test_equal_values_are_not_evidence_and_a_constant_gap_is_all():
     assert paired_test(FIRST, FIRST, 0.1).p == paired_test(FIRST, FIRST, 0.1).corrected_p == 1.0
+    rounded = FIRST * (1 + 2**-50)  # the same scores, added up in another order
+    assert paired_test(rounded, FIRST, 0.1).p == paired_test(FIRST, rounded, 0.1).corrected_p == 1.0
     ones, zeros = np.ones(5), np.zeros(5)
     assert paired_test(ones, zeros, 0.1).p == 0.0
     assert paired_test(zeros, ones, 0.1).t == -np.inf

@@ -68,6 +68,9 @@ class PairedTest:
     corrected_p: float
 
 
+ROUNDING = 1e-12  # of a score; scores of a fold that differ by less are equal
+
+
 def paired_test(first: NDArray[np.float64], second: NDArray[np.float64], test_ratio: float) -> PairedTest:
     """Return paired t-tests of two methods on the same folds.
 
@@ -86,6 +89,7 @@ def paired_test(first: NDArray[np.float64], second: NDArray[np.float64], test_ra
     from scipy.stats import t as student
 
     gaps = (np.asarray(first) - np.asarray(second)).ravel()
+    gaps[np.abs(gaps) <= ROUNDING * np.abs(first).ravel()] = 0.0
     n, mean = len(gaps), float(gaps.mean())
     variance = float(gaps.var(ddof=1)) if n > 1 else float("nan")
     found = list[float]()
