@@ -124,11 +124,16 @@ INVALID = [
     (lambda: pk.from_adjacency([PATH], node_labels=3), TypeError, "node_labels must hold one sequence"),
     (lambda: pk.from_adjacency([PATH], node_labels=[]), ValueError, "one sequence for each of 1 graphs"),
     (lambda: pk.from_adjacency([PATH], node_attributes=[["a"]]), TypeError, "must be an array of numbers"),
-    (lambda: pk.from_adjacency([PATH], node_attributes=[[1.0]]), ValueError, "has 1 rows for 3 nodes"),
+    (
+        lambda: pk.from_adjacency([PATH], node_attributes=[[1.0]]),
+        ValueError,
+        "must have one row for each of 3 nodes",
+    ),
     (lambda: pk.from_adjacency([PATH], ids=0.5), TypeError, r"ids must list one id per graph, got 0\.5"),
     (lambda: pk.from_adjacency([PATH], ids=[[1]]), TypeError, r"ids must be hashable, .* got \[1\]"),
     # edges
     (lambda: pk.from_edges([[(0, 1), (1,)]]), TypeError, r"graph 0: an edge is a pair .* got \(1,\)"),
+    (lambda: pk.from_edges([[(0, 1, {})]]), TypeError, r"must be hashable, got the edge \(0, 1, {}\)"),
     (lambda: pk.from_edges([[(0, 1, -2.0)]]), ValueError, r"graph 0: edge \(0, 1\) has weight -2.0"),
     (lambda: pk.from_edges([[(0, 1)]], node_labels=[{}, {}]), ValueError, "2 node_labels for 1 lists"),
     # pandas

@@ -65,8 +65,9 @@ def from_edges(
     >>> pk.from_edges(water, node_labels={"O": "O", "H1": "H", "H2": "H"})
     GraphDatabase(1 graph, 3 nodes, 2 edges, 2 node labels, 1 edge label)
     """
-    is_one = is_edge_list(graphs) or (isinstance(graphs, np.ndarray) and graphs.ndim == 2)
-    several = [graphs] if is_one else listed(graphs, "lists of edges")
+    is_table = isinstance(graphs, np.ndarray) and graphs.ndim == 2
+    several = [graphs] if is_table else listed(graphs, "lists of edges")
+    several = [several] if is_edge_list(several) else several
     if node_labels is not None:
         node_labels = [node_labels] if isinstance(node_labels, Mapping) else node_labels
         if len(node_labels) != len(several):
@@ -109,11 +110,14 @@ def _read(edges: Any, node_labels: NodeLabels | None, directed: bool) -> Part:
     for edge in edges.tolist() if isinstance(edges, np.ndarray) else edges:
         if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) not in (2, 3):
             raise Fault(f"an edge is a pair of nodes, or three items, got {shown(edge)}", TypeError)
-        u, v = (numbers.setdefault(end, len(numbers)) for end in edge[:2])
         what: Any = edge[2] if len(edge) == 3 else None
         is_weight = isinstance(what, NUMBERS) and not isinstance(what, bool)
-        pair = (u, v) if directed else (min(u, v), max(u, v))
-        found[(*pair, float(what) if is_weight else 1.0, None if is_weight else what)] = None
+        try:
+            u, v = (numbers.setdefault(end, len(numbers)) for end in edge[:2])
+            pair = (u, v) if directed else (min(u, v), max(u, v))
+            found[(*pair, float(what) if is_weight else 1.0, None if is_weight else what)] = None
+        except TypeError:
+            raise Fault(f"nodes and labels must be hashable, got the edge {shown(edge)}", TypeError) from None
     for node in node_labels or ():
         numbers.setdefault(node, len(numbers))
     source, target, weights, kinds = zip(*found, strict=True) if found else ((),) * 4

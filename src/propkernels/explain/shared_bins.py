@@ -21,6 +21,7 @@ from propkernels.counts.bins import bin_text
 from propkernels.counts.counters import Occurrences
 from propkernels.counts.products import inverse_length
 from propkernels.explain.rule import SharedBins
+from propkernels.graphs.container import count
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import OneGraph
 from propkernels.graphs.labels import LabelColumn
@@ -175,7 +176,7 @@ class Similarity:
         return ["t", "adds", "share", column, "nodes of g", "nodes of h"], rows
 
     def __str__(self) -> str:
-        return f"{self.noun} = {self.value:.6g}, from {len(self.bins)} shared bins\n{self.table()}"
+        return f"{self.noun} = {self.value:.6g}, from {count(len(self.bins), 'shared bin')}\n{self.table()}"
 
     def plot(self, *, t: int | None = None, ax: Sequence[Axes] | None = None) -> list[Axes]:
         """Draw both graphs, nodes colored by contribution: :func:`propkernels.plotting.plot_similarity`."""
@@ -194,7 +195,9 @@ class Similarity:
         return show_result(repr(self), Table(head, rows), *more)
 
     def __repr__(self) -> str:
-        return f"Similarity({self.value:.6g}, {len(self.bins)} shared bins, t = 0..{self.n_steps - 1})"
+        return (
+            f"Similarity({self.value:.6g}, {count(len(self.bins), 'shared bin')}, t = 0..{self.n_steps - 1})"
+        )
 
 
 def _listed(nodes: Nodes) -> str:

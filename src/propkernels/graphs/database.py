@@ -17,7 +17,6 @@ from propkernels._utils.typing import Array, Column, PathLike, Rows, Target
 from propkernels.graphs.container import Container, Graph, count, describe, parts_of_join, parts_of_subset
 from propkernels.graphs.descriptors import Descriptors, check_descriptors
 from propkernels.graphs.edges import (
-    check_edge_attributes,
     check_ids,
     check_names,
     choose_column,
@@ -32,6 +31,7 @@ from propkernels.graphs.names import Names
 from propkernels.graphs.validation import (
     check_adjacency,
     check_attributes,
+    check_edge_attributes,
     check_edges_stay_inside,
     check_labels,
     check_node_labels,

@@ -22,29 +22,6 @@ from propkernels.graphs.labels import LabelColumn
 _NO_LABEL = ("no label",)
 
 
-def check_edge_attributes(attributes: Any, n_entries: int) -> NDArray[np.float64] | None:
-    """Return a float64 array with one row per stored entry: finite or NaN (not observed)."""
-    if attributes is None:
-        return None
-    try:
-        masked = np.ma.getmaskarray(attributes) if isinstance(attributes, np.ma.MaskedArray) else None
-        array = np.array(np.ma.getdata(attributes), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError("edge_attributes must be an array of numbers, one row per stored edge") from None
-    if masked is not None:
-        array[masked] = np.nan
-    array = array[:, None] if array.ndim == 1 else array
-    if array.ndim != 2 or len(array) != n_entries:
-        raise ValueError(
-            f"edge_attributes must have one row for each of {n_entries} stored entries of adjacency, "
-            f"got shape {array.shape}"
-        )
-    if np.isinf(array).any():
-        row, column = (int(i) for i in np.argwhere(np.isinf(array))[0])
-        raise ValueError(f"edge_attributes: entry {row} is infinite in dimension {column}")
-    return np.ascontiguousarray(array)
-
-
 def edges_of_graphs(graphs: Any) -> NDArray[np.int64]:
     """Return the number of edges of each graph; an undirected edge counts once."""
     adjacency = graphs.adjacency

@@ -111,17 +111,23 @@ def check_attributes(attributes: Any, graph_ptr: NDArray[np.int64]) -> NDArray[n
         return None
     if issparse(attributes) and attributes.ndim == 2:
         return _check_sparse_attributes(attributes, graph_ptr)
-    n, array = int(graph_ptr[-1]), _numbers(attributes)
-    array = array[:, None] if array.ndim == 1 else array
-    if array.ndim != 2:
-        raise ValueError(f"node_attributes must be of shape (nodes, dimensions), got {array.shape}")
-    if len(array) != n:
-        raise ValueError(f"node_attributes has {len(array)} rows for {n} nodes")
+    array = _rows_of_numbers(attributes, "node_attributes", int(graph_ptr[-1]), "nodes")
     infinite = np.isinf(array)
     if infinite.any():
         node, dimension = (int(i) for i in np.argwhere(infinite)[0])
         _refuse_infinite(node, dimension, array[node, dimension], graph_ptr)
-    return np.ascontiguousarray(array)
+    return array
+
+
+def check_edge_attributes(attributes: Any, n_entries: int) -> NDArray[np.float64] | None:
+    """Return a float64 array with one row per stored entry: finite or NaN (not observed)."""
+    if attributes is None:
+        return None
+    array = _rows_of_numbers(attributes, "edge_attributes", n_entries, "stored entries of adjacency")
+    if np.isinf(array).any():
+        row, column = (int(i) for i in np.argwhere(np.isinf(array))[0])
+        raise ValueError(f"edge_attributes: entry {row} is infinite in dimension {column}")
+    return array
 
 
 def _check_sparse_attributes(attributes: Any, graph_ptr: NDArray[np.int64]) -> csr_array:
@@ -144,20 +150,24 @@ def _refuse_infinite(node: int, dimension: int, value: float, graph_ptr: NDArray
     raise ValueError(f"{place} has an infinite attribute in dimension {dimension}: {value}")
 
 
-def _numbers(attributes: Any) -> NDArray[np.float64]:
-    """Return a float64 copy of attributes; masked entries become NaN."""
-    if isinstance(attributes, np.ma.MaskedArray):
-        return np.where(np.ma.getmaskarray(attributes), np.nan, _numbers(attributes.data))
+def _rows_of_numbers(attributes: Any, name: str, n_rows: int, noun: str) -> NDArray[np.float64]:
+    """Return a float64 copy of attributes, (n_rows, D); masked entries become NaN."""
     try:
-        raw = np.asarray(attributes)
-        if raw.dtype.kind in "biufO":
-            with np.errstate(over="ignore"):  # overflows become infinite, which the caller refuses
-                return np.array(raw, dtype=np.float64)
+        raw = np.asarray(np.ma.getdata(attributes))
+        if raw.dtype.kind not in "biufO":
+            raise TypeError
+        with np.errstate(over="ignore"):  # overflows become infinite, which the caller refuses
+            array = np.array(raw, dtype=np.float64, order="C")
     except OverflowError:
-        raise ValueError("node_attributes hold a whole number that is too large for a float") from None
+        raise ValueError(f"{name} hold a whole number that is too large for a float") from None
     except (TypeError, ValueError, RecursionError):
-        pass
-    raise TypeError("node_attributes must be an array of numbers, one row per node")
+        raise TypeError(f"{name} must be an array of numbers, one row for each of {n_rows} {noun}") from None
+    if isinstance(attributes, np.ma.MaskedArray):
+        array[np.ma.getmaskarray(attributes)] = np.nan
+    array = array[:, None] if array.ndim == 1 else array
+    if array.ndim != 2 or len(array) != n_rows:
+        raise ValueError(f"{name} must have one row for each of {n_rows} {noun}, got shape {array.shape}")
+    return array
 
 
 def name_node(node: int, graph_ptr: NDArray[np.int64]) -> str:

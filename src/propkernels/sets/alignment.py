@@ -15,6 +15,7 @@ from propkernels._utils.checks import check_choice, check_integer, shown
 from propkernels._utils.randomness import mix
 from propkernels.codes.contents import Contents, Words, contents_by_value
 from propkernels.convert.check import check_edges
+from propkernels.graphs.container import count
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import OneGraph
 from propkernels.sets.isomorphism import MOST_CHOICES, first_ambiguous, stable_colors, told_apart
@@ -50,7 +51,8 @@ class Alignment:
 
     def __str__(self) -> str:
         kept = int((self.steps >= 0).sum())
-        return f"{len(self.pairs)} pairs of nodes, {kept} with equal labels; {self.cost} edits"
+        pairs = count(len(self.pairs), "pair")
+        return f"{pairs} of nodes, {kept} with equal labels; {count(self.cost, 'edit')}"
 
 
 def align(g: OneGraph, h: OneGraph, *, t_max: int = 10) -> Alignment:
