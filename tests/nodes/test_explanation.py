@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels.nodes.choosing import Candidate, Choice
-from propkernels.nodes.contributions import Tallies, Tally, weights_along
+from propkernels.nodes.contributions import Tallies, weights_along
 from propkernels.nodes.inputs import learn_inputs
 from propkernels.nodes.members import RadialMember, Scaling
 from propkernels.nodes.spreading import Known, return_chances_of, target_hops
@@ -121,14 +121,6 @@ def test_weights_along_the_path_decide_as_the_radial_member_at_the_node(gamma):
     weights, start = weights_along(member, parts, shares)
     found = start + sum((part @ own).item() for part, own in zip(parts, weights, strict=True))
     assert found == pytest.approx((decided(member, parts) @ shares).item(), abs=1e-10)
-
-
-def test_contributions_are_added_by_node_and_by_column():
-    tally = Tally()
-    tally.add("attributes", 1, np.array([2, 0]), np.array([1.0, 3.0]), np.array([4.0]), 3)
-    tally.add("attributes", 1, np.array([2]), np.array([0.5]), np.array([0.5]), 3)
-    assert tally.by_neighbor[1].tolist() == [3.0, 0.0, 1.5]
-    assert tally.by_column["attributes", 1].tolist() == [4.5]
 
 
 def graph(n=30, directed=False):
