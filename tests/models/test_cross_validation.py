@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
+from sklearn.metrics import accuracy_score, log_loss, r2_score, roc_auc_score
 from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 
@@ -247,6 +248,11 @@ def test_scores_of_several_columns_are_means_of_their_own():
         one_value = np.column_stack([labels[:, 0], np.where(labels[:, 1] == 1, 1.0, np.nan)])
         assert score_model(scorer, model, DATA.graphs, one_value, predicted) == pytest.approx(expected[0])
         assert np.isnan(score_model(scorer, model, DATA.graphs, one_value[:, 1:], predicted[:, 1:]))
+    expected = [
+        -log_loss(truth[known], expit(decisions[known, k])) for k, (known, truth) in enumerate(columns)
+    ]
+    scorer = resolve_metric("neg_log_loss", True, False)[1]
+    assert score_model(scorer, model, DATA.graphs, labels, predicted) == pytest.approx(np.mean(expected))
     model = pk.PropagationRegressor(kernel=pk.WeisfeilerLehman(t_max=1), C=1).fit(DATA.graphs, numbers)
     guess, known = model.predict(DATA.graphs), ~np.isnan(numbers)
     expected = [r2_score(numbers[known[:, k], k], guess[known[:, k], k]) for k in range(2)]
