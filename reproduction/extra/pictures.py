@@ -226,7 +226,7 @@ def draw_by_iteration() -> Any:
 def draw_shared() -> Any:
     """Two esters of ethanol."""
     kernel = pk.WeisfeilerLehman(t_max=2, edge_labels=True)
-    return pk.molecules.draw_similarity(*ESTERS, kernel=kernel, size=(380, 300))
+    return pk.similar_because(*ESTERS, kernel=kernel).plot()[0].figure
 
 
 PICTURES: dict[str, Callable[[], Any]] = {

@@ -148,12 +148,3 @@ def test_similar_graphs_are_drawn_alike():
     places = [np.asarray(ax.collections[-1].get_offsets()) for ax in (left, right)]
     for a, b in pk.align(g, h).pairs.tolist():
         assert np.linalg.norm(places[0][a] - places[1][b]) < 4.0
-
-
-def test_graphs_with_names_of_elements_are_pictures_of_molecules():
-    pytest.importorskip("rdkit")
-    graphs = pk.from_smiles(["CCO", "CCN"], node_labels="symbol")
-    picture = pk.molecules.draw_similarity(graphs[0], graphs[1])
-    assert repr(picture) == "MoleculePicture(2 panels)"
-    with pytest.raises(ValueError, match="no molecules: draw them by similar_because"):
-        pk.molecules.draw_similarity(nx.path_graph(4), nx.cycle_graph(4))

@@ -58,14 +58,6 @@ class Picture(Protocol):
     def png(self) -> bytes:
         """The picture as PNG."""
 
-    @property
-    def values(self) -> NDArray[np.float64]:
-        """Values of the atoms of the first molecule."""
-
-    @property
-    def bonds(self) -> NDArray[np.float64] | None:
-        """Values of the bonds of the first molecule, or None."""
-
     def save(self, path: PathLike) -> None:
         """Write the picture to a .svg or .png file; an existing file is replaced."""
 

@@ -2,7 +2,7 @@
 
 from propkernels.molecules.depiction import formula_svg
 from propkernels.molecules.measurements import Merged, merge_duplicates
-from propkernels.molecules.pictures import MoleculePicture, draw_molecule, draw_similarity
+from propkernels.molecules.pictures import MoleculePicture, draw_molecule
 from propkernels.molecules.scaffolds import scaffolds
 from propkernels.molecules.transformer import MoleculesToGraphs
 
@@ -11,7 +11,6 @@ __all__ = [
     "MoleculePicture",
     "MoleculesToGraphs",
     "draw_molecule",
-    "draw_similarity",
     "formula_svg",
     "merge_duplicates",
     "scaffolds",

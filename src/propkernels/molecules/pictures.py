@@ -1,4 +1,4 @@
-"""draw_molecule and draw_similarity: RDKit drawings of molecules with colored atoms and bonds."""
+"""draw_molecule: RDKit drawings of molecules with colored atoms and bonds."""
 
 from __future__ import annotations
 
@@ -11,18 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.optional import import_optional
 from propkernels._utils.safe_files import atomic_write
-from propkernels._utils.typing import Estimator, Molecule, Molecules
+from propkernels._utils.typing import Estimator, Molecules
 from propkernels.convert.asking_rdkit import with_atoms
-from propkernels.convert.check import check_graphs
-from propkernels.convert.rdkit import is_mol
-from propkernels.explain.explanation import Explanation, edge_contributions
-from propkernels.explain.shared_bins import similar_because
-from propkernels.graphs.grid_database import OneGraph
+from propkernels.explain.explanation import Explanation
 from propkernels.molecules.depiction import LAST, Panel, depict, light_colors, themed, values_of_bonds
 from propkernels.molecules.read_molecules import as_list, as_molecules
-from propkernels.plotting.panels import forecast_line, molecule_of
+from propkernels.plotting.panels import forecast_line
 from propkernels.plotting.plot_explanation import explained, scaled, shown
 
 if TYPE_CHECKING:
@@ -147,7 +142,7 @@ def draw_molecule(
 
     See Also
     --------
-    propkernels.molecules.draw_similarity : Two molecules, colored by their shared substructures.
+    similar_because : What two molecules share, and its plot.
     propkernels.plotting.plot_explanation : The same as a matplotlib figure, with a color bar.
 
     Examples
@@ -223,78 +218,3 @@ def _on_molecule(model: Any, molecules: Any, graph: int, classes: Any) -> tuple[
     if hasattr(model, "named_steps"):  # a pipeline
         return *explained(model[-1], model[:-1].transform([items[graph]]), 0, classes), molecule
     return *explained(model, [molecule], 0, classes), molecule
-
-
-PALEST, STRONGEST = 0.0, 0.65  # part of the color map on which black text is legible
-
-
-def draw_similarity(
-    g: Molecule | OneGraph,
-    h: Molecule | OneGraph,
-    *,
-    kernel: Estimator | None = None,
-    t: int | None = None,
-    size: tuple[int, int] = (450, 350),
-) -> MoleculePicture:
-    """Draw two molecules, atoms colored by their contribution to the similarity.
-
-    The contribution of a shared bin is divided among its nodes, in each of the two graphs. The color of a
-    bond shows its share in the neighborhoods of these atoms, on a separate scale.
-
-    Parameters
-    ----------
-    g, h : str, rdkit.Chem.Mol or graph
-        SMILES, molecules, or graphs whose labels are called as elements and bonds.
-    kernel : estimator, optional
-        A kernel, a model or an index, as for :func:`similar_because`; or a fitted pipeline that begins with
-        :class:`MoleculesToGraphs`.
-    t : int, optional
-        Iteration to show (neighborhoods of up to t bonds); by default the sum over all iterations.
-    size : pair of int, default=(450, 350)
-        Width and height of each molecule in pixels.
-
-    Returns
-    -------
-    MoleculePicture
-        With ``svg``, ``png`` and ``save``; notebooks display it.
-
-    See Also
-    --------
-    similar_because : The shared bins.
-    propkernels.molecules.draw_molecule : Contributions of atoms and bonds to a prediction.
-    propkernels.plotting.plot_similarity : The same for graphs of any kind.
-
-    Examples
-    --------
-    >>> import propkernels as pk
-    >>> picture = pk.molecules.draw_similarity("CCOC(=O)c1ccccc1", "CCOC(=O)C1CCCC1")
-    >>> picture
-    MoleculePicture(2 panels)
-    >>> bool(picture.panels[0].values[0] > 0)
-    True
-    """
-    colors = import_optional("matplotlib.colors", extra="plot", purpose="plots need")
-    pipeline: Any = kernel if hasattr(kernel, "named_steps") else None
-    if all(isinstance(one, str) or is_mol(one) for one in (g, h)):
-        mols = as_molecules([g, h])
-        graphs = check_graphs(mols) if pipeline is None else pipeline[:-1].transform(mols)
-    else:
-        graphs = check_graphs([g, h])
-        mols = [molecule_of(graphs, i) for i in (0, 1)]
-        if None in mols:
-            raise ValueError("these graphs are no molecules: draw them by similar_because(g, h).plot()")
-    similarity = similar_because(graphs[0], graphs[1], kernel=kernel if pipeline is None else pipeline[-1])
-    panels = []
-    for i, side in enumerate("gh"):
-        molecule = with_atoms(mols[i], int(graphs.graph_sizes[i]), i)
-        contributions = similarity.node_contributions(side)
-        (values,) = shown(contributions, None if t is None else int(t)).values()
-        ends, shares = edge_contributions(graphs[i].adjacency, contributions)
-        of_bonds = values_of_bonds(molecule, ends, shares.sum(axis=1) if t is None else shares[:, t])
-        colored = f"{np.count_nonzero(values)} of {len(values)} atoms"
-        which = "" if t is None else f" at t = {t}"
-        title = f"{similarity.noun} = {similarity.value:.3g}; {side}: {colored}{which}"
-        panels.append(Panel(molecule, values, of_bonds, title))
-    largest = max(float(panel.values.max(initial=0.0)) for panel in panels)
-    norm = colors.Normalize(0.0, largest or 1.0)
-    return picture_of(panels, norm, size, light_colors("Greens", PALEST, STRONGEST))
