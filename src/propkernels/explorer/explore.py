@@ -29,7 +29,7 @@ from propkernels.explorer.embedding import (
 )
 from propkernels.explorer.exploration import Exploration, explorer_page
 from propkernels.explorer.groups import map_groups
-from propkernels.explorer.map_columns import detail_texts, map_columns
+from propkernels.explorer.map_columns import checked_ids, detail_texts, map_columns, named_classes
 from propkernels.explorer.models import comparing_rule, given_model, learned_model
 from propkernels.explorer.node_page import explore_nodes
 from propkernels.explorer.page_contents import (
@@ -327,10 +327,7 @@ def _checked_target(
         return None, check_numbers(values, n_graphs), None
     if len(classes) < 2:
         raise ValueError(f"target must have at least 2 classes, got only {classes.tolist()}")
-    texts = [str(name) for name in (classes.tolist() if names is None else names)]
-    if len(texts) != len(classes):
-        raise ValueError(f"class_names must name {len(classes)} classes, got {len(texts)} names")
-    return classes, numbers.astype(np.int64), texts
+    return classes, numbers.astype(np.int64), named_classes(classes, names)
 
 
 def _ids(ids: Any, graphs: Any) -> list[str] | None:
@@ -338,7 +335,5 @@ def _ids(ids: Any, graphs: Any) -> list[str] | None:
     names = getattr(graphs, "ids", None) if ids is None else ids
     if names is None:
         return None
-    texts = [str(name) for name in names]
-    if len(texts) != len(graphs):
-        raise ValueError(f"there are {len(texts)} ids for {len(graphs)} graphs")
+    texts = checked_ids(names, len(graphs), "graphs")
     return None if texts == [str(i) for i in range(len(texts))] else texts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +95,21 @@ def detail_texts(columns: Mapping[str, Any] | None, n_graphs: int) -> dict[str, 
             if len(set(texts)) >= MOST_DISTINCT * n_graphs:
                 found[str(name)] = texts
     return found
+
+
+def named_classes(classes: NDArray[Any], names: Sequence[str] | None) -> list[str]:
+    """Return the names of the classes, as given or as they are written."""
+    texts = [str(name) for name in (classes.tolist() if names is None else names)]
+    if len(texts) != len(classes):
+        raise ValueError(f"class_names must name {len(classes)} classes, got {len(texts)} names")
+    return texts
+
+
+def checked_ids(ids: Sequence[Any], n: int, noun: str) -> list[str]:
+    """Return ids as texts, one per graph or node."""
+    if len(ids) != n:
+        raise ValueError(f"there are {len(ids)} ids for {n} {noun}")
+    return [str(name) for name in ids]
 
 
 def column_of_numbers(key: str, name: str, values: Any) -> tuple[Column, NDArray[Any]]:

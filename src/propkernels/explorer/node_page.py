@@ -16,7 +16,13 @@ from propkernels.counts.counters import StreamCounts
 from propkernels.explorer.embedding import Comparison, embed, nearest_graphs, quantized, spectral_start
 from propkernels.explorer.exploration import Exploration, explorer_page
 from propkernels.explorer.groups import class_groups
-from propkernels.explorer.map_columns import Column, column_of_numbers, further_column
+from propkernels.explorer.map_columns import (
+    Column,
+    checked_ids,
+    column_of_numbers,
+    further_column,
+    named_classes,
+)
 from propkernels.graphs.database import GraphDatabase
 from propkernels.nodes.estimators import NodeClassifier
 from propkernels.nodes.explanation import NodeExplanation
@@ -63,8 +69,10 @@ def explore_nodes(
     """
     graphs = check_graph(graph)
     _check(graphs, model)
-    seed, names = draw_seed(random_state) % 2**31, _names(ids, graphs)
-    classes, truth = _class_names(model, class_names), _numbers_of(model, target, graphs.n_nodes)
+    seed = draw_seed(random_state) % 2**31
+    names = None if ids is None else checked_ids(ids, graphs.n_nodes, "nodes")
+    classes = named_classes(model.classes_, class_names) if isinstance(model, NodeClassifier) else None
+    truth = _numbers_of(model, target, graphs.n_nodes)
     chances = model.predict_proba() if isinstance(model, NodeClassifier) and model.calibration_ else None
     points = _points(graphs, layout, seed)
     described = _columns(graphs, model, truth, chances, classes, columns)
@@ -118,24 +126,6 @@ def _check(graphs: GraphDatabase, model: NodeModel) -> None:
         isinstance(model, NodeClassifier) and not model._layout.multilabel
     ):
         raise ValueError("a page shows one target per node, and this model has several")
-
-
-def _names(ids: Any, graphs: GraphDatabase) -> list[str] | None:
-    if ids is None:
-        return None
-    texts = [str(name) for name in ids]
-    if len(texts) != graphs.n_nodes:
-        raise ValueError(f"there are {len(texts)} ids for {graphs.n_nodes} nodes")
-    return texts
-
-
-def _class_names(model: NodeModel, names: Sequence[str] | None) -> list[str] | None:
-    if not isinstance(model, NodeClassifier):
-        return None
-    found = [str(name) for name in (model.classes_.tolist() if names is None else names)]
-    if len(found) != len(model.classes_):
-        raise ValueError(f"class_names must name {len(model.classes_)} classes, got {len(found)} names")
-    return found
 
 
 def _numbers_of(model: NodeModel, target: Any, n: int) -> NDArray[Any] | None:
