@@ -133,6 +133,14 @@ void with_weights(Maybe<int64_t> level_ptr, In<double, 2> weights, F &&f) {
         f(Weights<false>{nullptr, weights.data(), weights.shape[1]});
 }
 
+// Call f(n, d) for decisions d .. d + n - 1: four sums side by side hide latency.
+template <class F>
+void side_by_side(int64_t n_decisions, F &&f) {
+    int64_t d = 0;
+    for (; d + 4 <= n_decisions; d += 4) f(std::integral_constant<int, 4>{}, d);
+    for (; d < n_decisions; d++) f(std::integral_constant<int, 1>{}, d);
+}
+
 // Write ``n`` sums of graph g from number d on, over its entries in the first streams.
 template <int n, bool levels>
 void sum_entries(const Entries &entries, int64_t n_streams, const Weights<levels> weights, int64_t g, int64_t d,
@@ -152,14 +160,11 @@ void sum_entries(const Entries &entries, int64_t n_streams, const Weights<levels
 // sums (graphs, decisions): the weights of each graph's entries in the first streams.
 void decide_folded(Entries entries, int64_t n_streams, Maybe<int64_t> level_ptr, In<double, 2> table,
                    Out<double, 2> sums) {
-    constexpr int SIDE_BY_SIDE = 4;
     with_weights(level_ptr, table, [&](auto weights) {
-        for (int64_t g = 0; g < sums.shape[0]; g++) {
-            int64_t d = 0;
-            for (; d + SIDE_BY_SIDE <= sums.shape[1]; d += SIDE_BY_SIDE)
-                sum_entries<SIDE_BY_SIDE>(entries, n_streams, weights, g, d, sums.row(g));
-            for (; d < sums.shape[1]; d++) sum_entries<1>(entries, n_streams, weights, g, d, sums.row(g));
-        }
+        for (int64_t g = 0; g < sums.shape[0]; g++)
+            side_by_side(sums.shape[1], [&](auto n, int64_t d) {
+                sum_entries<n>(entries, n_streams, weights, g, d, sums.row(g));
+            });
     });
 }
 
@@ -292,11 +297,12 @@ void decide_ratios(Entries entries, Kept<Number> kept, In<double> weights, In<do
             shared.for_each(s, g, false, [kernel, weight = weights[s]](int64_t i, double both, double all) {
                 kernel[i] += weight * (both / all);
             });
-        for (int64_t d = 0; d < sums.shape[1]; d++) {
-            double total = 0.0;
-            for (int64_t i = 0; i < kept.size(); i++) total += coefficients(i, d) * kernel[i];
-            sums(g, d) = total;
-        }
+        side_by_side(sums.shape[1], [&](auto n, int64_t d) {
+            double totals[n] = {};
+            for (int64_t i = 0; i < kept.size(); i++)
+                for (int k = 0; k < n; k++) totals[k] += coefficients(i, d + k) * kernel[i];
+            for (int k = 0; k < n; k++) sums(g, d + k) = totals[k];
+        });
     }
 }
 

@@ -86,6 +86,15 @@ def test_default_folds_of_evaluate_are_as_many_as_the_smallest_class_gives():
         assert pk.evaluate(GRAPHS, y, KERNEL).scores.shape == (1, 3)
 
 
+def test_evaluate_says_once_that_a_class_has_a_single_graph():
+    y = np.where(np.arange(60) < 1, "rare", np.where(np.arange(60) % 2, "a", "b"))
+    with pytest.warns(
+        UserWarning, match="2 folds instead of 10: the smallest class has a single graph"
+    ) as said:
+        pk.evaluate(GRAPHS, y, KERNEL)
+    assert len(said) == 1
+
+
 def test_a_graph_of_weight_zero_is_as_if_it_were_not_there():
     fixed = {"kernel": pk.WeisfeilerLehman(t_max=2), "t_max": 2, "C": 10, "normalize": False}
     weights = np.where(np.arange(60) < 40, 1.0, 0.0)

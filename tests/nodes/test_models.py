@@ -163,6 +163,14 @@ def test_a_class_with_one_node_is_kept():
     assert model.decision_function().shape == (120, 3)
 
 
+def test_a_single_node_of_a_class_leaves_probabilities_of_the_other_to_learn_from():
+    y = np.where(Y < 0, -1, np.arange(120) == np.flatnonzero(Y >= 0)[0])
+    model = pk.NodeClassifier(C=1.0, random_state=0).fit(ADJACENCY, y)
+    chances = model.predict_proba()
+    assert (chances.argmax(axis=1) == model.predict()).all()
+    assert 0.5 < chances.max() < 1
+
+
 @pytest.mark.parametrize(
     ("given", "error", "word"),
     [

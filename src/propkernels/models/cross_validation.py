@@ -146,11 +146,8 @@ def evaluate(
     if cv is None:
         cv = max(2, min(DEFAULT_FOLDS, smallest))
         if cv < DEFAULT_FOLDS:
-            why = (
-                f"the smallest class has {smallest} graphs"
-                if what == "class"
-                else f"there are {smallest} {what}"
-            )
+            few = "a single graph" if smallest == 1 else f"{smallest} graphs"
+            why = f"the smallest class has {few}" if what == "class" else f"there are {smallest} {what}"
             warnings.warn(f"{cv} folds instead of {DEFAULT_FOLDS}: {why}", UserWarning, stacklevel=2)
     elif isinstance(cv := check_folds(cv, "cv"), int) and cv > largest:
         limit = "the size of the largest class" if what == "class" else f"the number of {what}"
@@ -164,6 +161,7 @@ def evaluate(
         foreign_graphs_allowed(),
         ProgressBar("evaluate: folds", sum(map(len, splits)), progress=progress) as bar,
     ):
+        warnings.filterwarnings("ignore", message="class.* hold it out do not know the class")  # by number
         runs = [
             _run(fitted, graphs, values, scorer, seed, folds, bar.step)
             for seed, folds in zip(seeds, splits, strict=True)

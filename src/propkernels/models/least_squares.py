@@ -178,7 +178,7 @@ class _Machine:
     def inverse(self) -> Matrix:
         """G."""
         if self._is_triangular:
-            product = np.tril(self._square(self._root, lower=1)[0])
+            product = self._square(self._root, lower=1)[0]
             product += np.tril(product, -1).T
         else:
             product = self._root.T @ self._root

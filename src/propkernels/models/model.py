@@ -268,10 +268,9 @@ class PropagationModel(ModelParameters, GraphInput, BaseEstimator, ABC):
 
     def _counterfactuals(self, graph: Any, ask: Any, **options: Any) -> Counterfactuals:
         """Return edits of one graph that answer the question from ``ask``."""
-        with stopping_allowed():
-            return find_counterfactuals(
-                lambda graphs: self._decisions(self._checked(graphs)), self.rule_, graph, ask, **options
-            )
+        return find_counterfactuals(
+            lambda graphs: self._decisions(self._checked(graphs)), self.rule_, graph, ask, **options
+        )
 
     @threaded
     def _top_bins(
@@ -322,10 +321,9 @@ def why_not_explained(kernel: Any, so: str = "its decisions cannot be explained"
 
 @contextmanager
 def stopping_allowed() -> Iterator[None]:
-    """Silence scikit-learn's warning that a solver has stopped early.
+    """Silence the warning that imputed labels still change: they are judged on held-out graphs.
 
-    Machines that did not converge are judged on held-out graphs like all others. Warning filters are global
-    to the process: use this around threads, not in them.
+    Warning filters are global to the process: use this around threads, not in them.
     """
     from sklearn.exceptions import ConvergenceWarning
 

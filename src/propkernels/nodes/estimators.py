@@ -127,7 +127,7 @@ class NodeClassifier(ClassifierMixin, NodeClassifierParameters, NodeModel):
         truth = target.values[held]
         if target.multilabel and len(held):
             self.calibration_ = calibrate_labels(decisions, truth)
-        elif len(np.unique(truth)) > 1:
+        elif len(held):
             self.calibration_ = calibrate(decisions, truth)
         right = (self._layout.predictions(decisions) == truth)[~np.isnan(truth)]
         self.score_ = float(right.mean()) if len(held) else float("nan")
