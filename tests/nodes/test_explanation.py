@@ -154,5 +154,5 @@ def test_features_of_one_node_are_those_of_all(block, directed):
     reference = sheet.at(nodes, [block]).block(block, nodes, hops)
     reference = reference.toarray() if hasattr(reference, "toarray") else reference
     walks = Tallies(sheet, known)
-    computed = np.vstack([walks.block(block, int(v)) for v in nodes])
+    computed = np.vstack([walks.features(block, walks.pieces(block, int(v))) for v in nodes])
     np.testing.assert_allclose(computed, reference, rtol=0, atol=1e-12)

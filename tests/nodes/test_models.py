@@ -249,7 +249,10 @@ def test_blocks_of_all_views_have_the_widths_that_are_checked(maker):
     assert {block.source for block in blocks} == set(SOURCES)
     walks = Tallies(sheet, Known(model._targets, model.nodes_))
     for block in blocks:
-        assert walks.block(block, 4).shape == (1, block.width(model._inputs, n_targets))
+        assert walks.features(block, walks.pieces(block, 4)).shape == (
+            1,
+            block.width(model._inputs, n_targets),
+        )
 
 
 def test_smooth_numbers_are_found():

@@ -315,9 +315,9 @@ class Explanation:
 
     def top_nodes(self, graph: int = 0, n: int = 10) -> list[Record]:
         """Return the n nodes of a graph with the largest absolute contributions, largest first."""
-        totals = self.node_totals[self._nodes(graph)]
-        strongest = np.argsort(-np.abs(totals), kind="stable")[: check_integer(n, "n", 1)]
-        return [self._record(self.position(graph), int(node)) for node in strongest]
+        nodes = self._nodes(graph)
+        strongest = np.argsort(-np.abs(self.node_totals[nodes]), kind="stable")
+        return self._records(nodes.start + strongest[: check_integer(n, "n", 1)])
 
     def table(self, graph: int = 0, n: int = 10) -> str:
         """Return a text table of the nodes with the largest absolute contributions, as a sum.
@@ -350,26 +350,11 @@ class Explanation:
 
     def records(self) -> list[Record]:
         """Return one record per node: graph, node, label, total, t0, t1, ..."""
-        return [
-            self._record(graph, node)
-            for graph, size in enumerate(np.diff(self.graph_ptr))
-            for node in range(int(size))
-        ]
+        return self._records(np.arange(len(self.contributions)))
 
     def to_frame(self) -> DataFrame:
         """Return a pandas DataFrame with one row per node: graph, node, label, total, t0, t1, ..."""
-        sizes = np.diff(self.graph_ptr)
-        starts = np.repeat(self.graph_ptr[:-1], sizes)
-        columns = dict(zip(self._columns, self.contributions.T, strict=True))
-        return data_frame(
-            {
-                "graph": np.repeat(np.arange(len(sizes)), sizes),
-                "node": np.arange(len(self.contributions)) - starts,
-                "label": [self._label(node) for node in range(len(self.contributions))],
-                "total": self.node_totals,
-                **columns,
-            }
-        )
+        return data_frame(self._cells(np.arange(len(self.contributions))))
 
     @property
     def subject(self) -> str:
@@ -458,11 +443,17 @@ class Explanation:
             raise ValueError(f"t must be at most {self.contributions.shape[1] - 1}, got {t}")
         return int(t)
 
-    def _record(self, graph: int, node: int) -> dict[str, Any]:
-        at = int(self.graph_ptr[graph]) + node
-        values = [float(value) for value in self.contributions[at]]
-        head = {"graph": graph, "node": node, "label": self._label(at), "total": float(sum(values))}
-        return {**head, **dict(zip(self._columns, values, strict=True))}
+    def _cells(self, nodes: NDArray[np.int64]) -> dict[str, Any]:
+        """Return the columns of a table of nodes, numbered through all graphs."""
+        graph = np.searchsorted(self.graph_ptr, nodes, side="right") - 1
+        values, labels = self.contributions[nodes], [self._label(node) for node in nodes]
+        named = {"graph": graph, "node": nodes - self.graph_ptr[graph], "label": labels}
+        return {**named, "total": values.sum(axis=1), **dict(zip(self._columns, values.T, strict=True))}
+
+    def _records(self, nodes: NDArray[np.int64]) -> list[Record]:
+        cells = self._cells(nodes)
+        columns = [cell.tolist() if isinstance(cell, np.ndarray) else cell for cell in cells.values()]
+        return [dict(zip(cells, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def _label(self, node: int) -> Any:
         """Label of a node, or its name; None if it has none, or a distribution of labels."""

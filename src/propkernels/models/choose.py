@@ -67,11 +67,9 @@ class Found(NamedTuple):
         """Return the kernel of the setting, fitted to the graphs of the solution."""
         if hasattr(self.kernel, "_restricted"):
             return self.kernel._restricted(self.setting.t_max, self.setting.normalize)
-        return (
-            clone(self.kernel).set_params(normalize=True).fit(graphs)
-            if self.setting.normalize
-            else self.kernel
-        )
+        if self.setting.normalize:
+            return clone(self.kernel).set_params(normalize=True).fit(graphs)
+        return self.kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,15 +267,9 @@ def choose(
         solved = {found.setting: found for found in problem.solutions(kernels, ridges_of, ridges_of)}
         chosen = [solved[setting] for setting in ridges_of]
     for found in chosen:
-        LOG.info(
-            "chosen of %d settings for %d graphs: %s, t_max %s, normalize %s, C %g",
-            len(settings),
-            len(problem),
-            type(found.kernel).__name__,
-            found.setting.t_max,
-            found.setting.normalize,
-            1 / found.solution.ridge,
-        )
+        name, (_, t_max, normalize) = type(found.kernel).__name__, found.setting
+        what = f"{name}, t_max {t_max}, normalize {normalize}, C {1 / found.solution.ridge:g}"
+        LOG.info("chosen of %d settings for %d graphs: %s", len(settings), len(problem), what)
     held_out = np.mean([found.solution.held_out for found in chosen], axis=0)
     for number, mask in enumerate(problem.masks(folds)):
         apart = np.array([found.apart[number] for found in finalists])

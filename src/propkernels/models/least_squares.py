@@ -97,17 +97,9 @@ def solve(
     """
     n, n_columns = targets.shape
     unit = float(kernel.diagonal().mean()) or 1.0
-    shape = len(folds or ()), n, n_columns
-    found = [
-        Solution(
-            np.zeros((n, n_columns)),
-            np.zeros(n_columns),
-            np.zeros((n, n_columns)),
-            float(ridge),
-            np.full(shape, np.nan),
-        )
-        for ridge in ridges
-    ]
+    apart = np.full((len(folds or ()), n, n_columns), np.nan)
+    none, level = np.zeros((n, n_columns)), np.zeros(n_columns)
+    found = [Solution(none.copy(), level.copy(), none.copy(), float(r), apart.copy()) for r in ridges]
     for columns, pattern in patterns_of(targets):
         pattern = pattern if weights is None else pattern & (weights > 0)
         rows = np.flatnonzero(pattern)
@@ -234,36 +226,27 @@ def solve_features(
     shape = rows.shape[1], targets.shape[1]
     found = [Linear(np.zeros(shape), np.zeros(shape[1])) for _ in costs]
     for columns, known in patterns_of(targets):
-        whole = bool(known.all())
-        own = np.ones(int(known.sum())) if weights is None else weights[known]
-        solved = _centered(rows if whole else rows[known], targets[np.ix_(known, columns)], costs, own)
-        for one, (coefficients, intercepts) in zip(found, solved, strict=True):
-            one.coefficients[:, columns], one.intercepts[columns] = coefficients, intercepts
+        own, truth = rows if known.all() else rows[known], targets[np.ix_(known, columns)]
+        shares = np.ones(len(truth)) if weights is None else weights[known]
+        total = shares.sum()
+        shares = shares / total
+        middle, level = np.asarray(shares @ own).ravel(), shares @ truth
+        if issparse(own):
+            gram = np.asarray((own.T @ own.multiply(shares[:, None])).toarray(), dtype=np.float64)
+        else:
+            scaled = np.sqrt(shares)[:, None] * own
+            gram = np.asarray(scaled.T @ scaled)  # one array twice: half of the products
+        gram -= np.outer(middle, middle)  # the normal equations of centered features
+        sides = np.asarray(own.T @ (shares[:, None] * truth)) - np.outer(middle, level)
+        for cost, one in zip(costs, found, strict=True):
+            system = gram.copy()
+            system.flat[:: len(gram) + 1] += 1 / (PER_COST * cost * total)
+            try:
+                solved = np.asarray(solve_system(system, sides, assume_a="pos", overwrite_a=True))
+            except np.linalg.LinAlgError:
+                raise ValueError(f"C={cost:g} is too large for these features: use a smaller one") from None
+            one.coefficients[:, columns], one.intercepts[columns] = solved, level - middle @ solved
     return found
-
-
-def _centered(
-    rows: Any, targets: Matrix, costs: Sequence[float], weights: Values
-) -> Iterator[tuple[Matrix, Values]]:
-    """Yield the solutions of the normal equations of centered features."""
-    total = weights.sum()
-    shares = weights / total
-    middle, level = np.asarray(shares @ rows).ravel(), shares @ targets
-    if issparse(rows):
-        gram = np.asarray((rows.T @ rows.multiply(shares[:, None])).toarray(), dtype=np.float64)
-    else:
-        scaled = np.sqrt(shares)[:, None] * rows
-        gram = np.asarray(scaled.T @ scaled)  # one array twice: half of the products
-    gram -= np.outer(middle, middle)
-    sides = np.asarray(rows.T @ (shares[:, None] * targets)) - np.outer(middle, level)
-    for cost in costs:
-        system = gram.copy()
-        system.flat[:: len(gram) + 1] += 1 / (PER_COST * cost * total)
-        try:
-            solved = np.asarray(solve_system(system, sides, assume_a="pos", overwrite_a=True))
-        except np.linalg.LinAlgError:
-            raise ValueError(f"C={cost:g} is too large for these features: use a smaller one") from None
-        yield solved, level - middle @ solved
 
 
 def patterns_of(targets: Matrix) -> Iterator[tuple[Indices, NDArray[np.bool_]]]:

@@ -62,12 +62,7 @@ class Known:
 
     def check_cv(self, cv: Any) -> None:
         """Raise if cv is a list of folds of all graphs although graphs are left out."""
-        if (
-            self.n_missing
-            and isinstance(cv, Iterable)
-            and not isinstance(cv, str)
-            and not hasattr(cv, "split")
-        ):
+        if self.n_missing and isinstance(cv, Iterable) and not hasattr(cv, "split"):
             raise ValueError(
                 f"{self.sentence}, but cv is a list of folds of all graphs: leave these graphs out first, "
                 "or give a splitter"

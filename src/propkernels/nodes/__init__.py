@@ -5,10 +5,4 @@ from propkernels.nodes.estimators import NodeClassifier, NodeRegressor
 from propkernels.nodes.explanation import NodeExplanation
 from propkernels.nodes.features import NodeFeatures
 
-__all__ = [
-    "CoincidingWalkKernel",
-    "NodeClassifier",
-    "NodeExplanation",
-    "NodeFeatures",
-    "NodeRegressor",
-]
+__all__ = ["CoincidingWalkKernel", "NodeClassifier", "NodeExplanation", "NodeFeatures", "NodeRegressor"]

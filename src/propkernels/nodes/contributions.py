@@ -109,7 +109,7 @@ class Tallies:
             else:
                 assert isinstance(member, RadialMember)
                 both = zip(member.blocks, found, strict=True)
-                own, start = weights_along(member, [self._sum(*pair) for pair in both], weights)
+                own, start = weights_along(member, [self.features(*pair) for pair in both], weights)
                 tally.intercept += start
             for block, pieces, part in zip(member.blocks, found, own, strict=True):
                 for piece in pieces:
@@ -121,11 +121,8 @@ class Tallies:
                     tally.add(block.source, piece.step, piece.nodes, values, columns, self._n_nodes)
         return tally
 
-    def block(self, block: Block, node: int) -> Matrix:
-        """Return the features of a block at one node, (1, columns)."""
-        return self._sum(block, self.pieces(block, node))
-
-    def _sum(self, block: Block, pieces: Iterable[Piece]) -> Matrix:
+    def features(self, block: Block, pieces: Iterable[Piece]) -> Matrix:
+        """Return the features of a block at one node, (1, columns), from its pieces."""
         found = np.zeros((1, block.width(self.sheet.inputs, self.known.targets.shape[1])))
         for piece in pieces:
             total = _total(piece)

@@ -170,11 +170,7 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
 
     @threaded
     def _features(self, graphs: GraphDatabase, y: Any) -> Any:
-        sheet, nodes, blocks = (
-            Sheet(graphs, self._inputs),
-            np.arange(graphs.n_nodes),
-            self._blocks(),
-        )
+        sheet, nodes, blocks = Sheet(graphs, self._inputs), np.arange(graphs.n_nodes), self._blocks()
         check_room(graphs.n_nodes, self._n_columns() + 1, 2)
         rows = sheet.at(nodes, blocks)
         parts = [rows.block(block, nodes, None) for block in blocks]

@@ -115,12 +115,7 @@ class Sheet:
         Standardized positional statistics, if they are known already.
     """
 
-    def __init__(
-        self,
-        graphs: GraphDatabase,
-        inputs: NodeInputs,
-        structure: Matrix | None = None,
-    ) -> None:
+    def __init__(self, graphs: GraphDatabase, inputs: NodeInputs, structure: Matrix | None = None) -> None:
         self.graphs, self.inputs = graphs, inputs
         self.walks = Walks(graphs, inputs.direction)
         self._columns: dict[str, Any] = {} if structure is None else {"structure": structure}

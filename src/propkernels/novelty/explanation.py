@@ -101,9 +101,8 @@ class NoveltyExplanation(Explanation):
         """Return the meaning of colors in drawings, as a sentence about ``nodes``, such as "atoms"."""
         return f"Redder {nodes} have neighborhoods that the nearest training graph has not."
 
-    def _record(self, graph: int, node: int) -> dict[str, Any]:
-        at = int(self.graph_ptr[graph]) + node
-        return {**super()._record(graph, node), "first_unseen_t": int(self.unseen_nodes[at])}
+    def _cells(self, nodes: NDArray[np.int64]) -> dict[str, Any]:
+        return {**super()._cells(nodes), "first_unseen_t": self.unseen_nodes[nodes]}
 
 
 def nearest_by_fold(values: Values, folds: Places, k: int, rows: int, own: int | None = None) -> Places:
