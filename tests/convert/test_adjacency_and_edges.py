@@ -50,6 +50,7 @@ def test_arrays_weights_labels_and_nodes_without_edges():
     assert pk.from_edges(pairs) == pk.from_edges([pairs]) == pk.from_networkx([nx.path_graph(3)])
     assert pk.from_edges(nx.path_graph(3).edges) == pk.from_edges(pairs)
     weighted = pk.from_edges([("a", "b", 2.0), ("b", "c", 0.5)])
+    assert pk.from_edges([("a", "b", 2.0), ("b", "c", 0.5), ("b", "a", 2.0)]) == weighted
     assert weighted.adjacency.toarray().tolist() == [[0, 2, 0], [2, 0, 0.5], [0, 0.5, 0]]
     labeled = pk.from_edges([("a", "b", "x"), ("b", "c")], node_labels={"d": "q", "a": "p"})
     assert labeled.node_labels.tolist() == ["p", None, None, "q"]

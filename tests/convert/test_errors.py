@@ -133,6 +133,11 @@ INVALID = [
     (lambda: pk.from_adjacency([PATH], ids=[[1]]), TypeError, r"ids must be hashable, .* got \[1\]"),
     # edges
     (lambda: pk.from_edges([[(0, 1), (1,)]]), TypeError, r"graph 0: an edge is a pair .* got \(1,\)"),
+    (
+        lambda: pk.from_edges([("a", "b", 2.0), ("b", "a", 3.0)]),
+        ValueError,
+        r"graph 0: the edge \('a', 'b'\) is listed in both directions, which do not agree: .*directed=True",
+    ),
     (lambda: pk.from_edges([[(0, 1, {})]]), TypeError, r"must be hashable, got the edge \(0, 1, {}\)"),
     (lambda: pk.from_edges([[(0, 1, -2.0)]]), ValueError, r"graph 0: edge \(0, 1\) has weight -2.0"),
     (lambda: pk.from_edges([[(0, 1)]], node_labels=[{}, {}]), ValueError, "2 node_labels for 1 lists"),

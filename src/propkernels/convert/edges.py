@@ -106,7 +106,7 @@ def convert(
 
 def _read(edges: Any, node_labels: NodeLabels | None, directed: bool) -> Part:
     numbers: dict[Any, int] = {}
-    found: dict[tuple[Any, ...], None] = {}
+    ways: dict[tuple[int, int], dict[tuple[float, Any], None]] = {}  # contents of edges from u to v
     for edge in edges.tolist() if isinstance(edges, np.ndarray) else edges:
         if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) not in (2, 3):
             raise Fault(f"an edge is a pair of nodes, or three items, got {shown(edge)}", TypeError)
@@ -114,13 +114,22 @@ def _read(edges: Any, node_labels: NodeLabels | None, directed: bool) -> Part:
         is_weight = isinstance(what, NUMBERS) and not isinstance(what, bool)
         try:
             u, v = (numbers.setdefault(end, len(numbers)) for end in edge[:2])
-            pair = (u, v) if directed else (min(u, v), max(u, v))
-            found[(*pair, float(what) if is_weight else 1.0, None if is_weight else what)] = None
+            contents = ways.setdefault((u, v), {})
+            contents[float(what) if is_weight else 1.0, None if is_weight else what] = None
         except TypeError:
             raise Fault(f"nodes and labels must be hashable, got the edge {shown(edge)}", TypeError) from None
+    for (u, v), contents in ways.items():
+        if not directed and ways.get((v, u), contents) != contents:
+            one, other = (shown(list(numbers)[end]) for end in (u, v))
+            raise Fault(
+                f"the edge ({one}, {other}) is listed in both directions, which do not agree: pass "
+                "pk.from_edges(graphs, directed=True) if directions matter, or list it once"
+            )
     for node in node_labels or ():
         numbers.setdefault(node, len(numbers))
-    source, target, weights, kinds = zip(*found, strict=True) if found else ((),) * 4
+    once = {(u, v): of for (u, v), of in ways.items() if directed or u <= v or (v, u) not in ways}
+    rows = [(u, v, *what) for (u, v), contents in once.items() for what in contents]
+    source, target, weights, kinds = zip(*rows, strict=True) if rows else ((),) * 4
     has_kinds = any(kind is not None for kind in kinds)
     labels = None if node_labels is None else [node_labels.get(node) for node in numbers]
     return Part(len(numbers), source, target, weights, labels, None, kinds if has_kinds else None)

@@ -29,8 +29,7 @@ from propkernels.convert.table_columns import (
     find_usual,
     is_auto,
     joined_labels,
-    kind_of_column,
-    warn_unused,
+    warn_of_numbers,
 )
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Graphs
@@ -193,10 +192,7 @@ def one_graph(edges: DataFrame, nodes: DataFrame | None = None) -> tuple[GraphDa
     usual = (("source", "target"), ("head", "tail"))
     source, target = next((ends for ends in usual if set(ends) <= set(edges.columns)), edges.columns[:2])
     key = "node" if nodes is None or "node" in nodes.columns else nodes.columns[0]
-    numbers = [name for name in edges.columns if kind_of_column(edges[name]) == "numbers"]
-    numbers = [c for c in numbers if c not in (source, target, find_usual(edges.columns, USUAL_WEIGHTS))]
-    if numbers:
-        warn_unused(numbers, "edges", 'call a column "weight" to weigh edges by it')
+    warn_of_numbers(edges, (source, target, find_usual(edges.columns, USUAL_WEIGHTS)))
     graph = from_pandas(edges, nodes, graph=None, source=source, target=target, node=key, edge_attributes=())
     if nodes is not None:
         return graph, nodes[key].tolist()

@@ -112,6 +112,13 @@ def warn_unused(names: Sequence[Any], kind: str, advice: str) -> None:
     warnings.warn(f"{columns} not used: {advice}", stacklevel=4)
 
 
+def warn_of_numbers(edges: Any, used: Iterable[Any]) -> None:
+    """Warn of columns of numbers of edges that models of nodes do not use."""
+    unused = [name for name in edges if name not in used and kind_of_column(edges[name]) == "numbers"]
+    if unused:
+        warn_unused(unused, "edges", 'call a column "weight" to weigh edges by it')
+
+
 def find_usual(names: Iterable[Any], usual: Sequence[str]) -> Any:
     """Return the first usual name that a table has, in any case; None if it has none."""
     known = {str(name).casefold(): name for name in reversed(list(names))}

@@ -17,7 +17,7 @@ from propkernels._utils.safe_files import read_regular
 from propkernels.convert.edges import is_node_link
 from propkernels.convert.networkx import from_networkx, of_node_link
 from propkernels.convert.pandas import from_pandas
-from propkernels.convert.table_columns import AUTO, USUAL_LABELS, column_roles, warn_unused
+from propkernels.convert.table_columns import AUTO, USUAL_LABELS, column_roles, warn_of_numbers
 from propkernels.datasets.dataset import Dataset
 from propkernels.datasets.tables import (
     TARGET_NAMES,
@@ -219,7 +219,6 @@ def read_nodes(
     nodes: Path | None = None,
     target: str | None = None,
     columns: dict[str, Any] | None = None,
-    directed: bool = False,
 ) -> NodeTables:
     """Return the graph of a table of edges; nodes are those of their table, then those of edges alone.
 
@@ -233,7 +232,6 @@ def read_nodes(
         Column of the table of nodes that is left out of the graph.
     columns : dict, optional
         As ``NodeTables.columns``; by default by the rule of all tables.
-    directed : bool, default=False
     """
     pd = import_optional("pandas", extra="pandas", purpose="tables need")
     links = read_table(edges)
@@ -264,12 +262,7 @@ def read_nodes(
         of_nodes = column_roles(typed["nodes"], "nodes", ALL_KEYS)
         columns = {"label": of_nodes.labels, "attributes": of_nodes.attributes}
         columns |= {"edge_label": of_edges.labels, "weight": of_edges.weight}
-        unused = {*typed["edges"]} - {"source", "target", of_edges.weight, *of_edges.labels}
-        numbers = [
-            name for name in typed["edges"] if name in unused and typed["edges"][name].dtype.kind in "bif"
-        ]
-        if numbers:
-            warn_unused(numbers, "edges", "name one as weight to weigh edges by it")
+        warn_of_numbers(typed["edges"], ("source", "target", of_edges.weight, *of_edges.labels))
     frame = pd.DataFrame(typed["edges"])
     frame = frame[["source", "target", *columns["edge_label"], *filter(None, [columns["weight"]])]]
     graph: Any = from_pandas(
@@ -277,7 +270,6 @@ def read_nodes(
         pd.DataFrame(typed["nodes"]),
         graph=None,
         edge_attributes=(),
-        directed=directed,
         **columns,
     )
     targets = [cell.strip() or None for cell in cells]
