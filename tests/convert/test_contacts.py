@@ -130,3 +130,13 @@ def test_times_at_the_ends_of_the_range():
     """Their differences are infinite; warnings are errors in tests."""
     table = pd.DataFrame({"graph": 0, "source": [0, 1], "target": [1, 2], "time": [1e308, -1e308]})
     assert pk.from_contacts(table).n_nodes == 4
+
+
+@pytest.mark.parametrize("name", ["node", "vertex", "time", "label", "relation", "key"])
+def test_the_column_of_graphs_has_any_name(name):
+    table = pd.DataFrame({name: list("xxy"), "source": 0, "target": 1, "when": [1, 2, 3], "note": "?"})
+    with pytest.warns(UserWarning, match="the column 'note' of contacts is not used") as told:
+        found = pk.from_contacts(table, pd.DataFrame({name: list("yxz")}), graph=name, time="when")
+    assert told[0].filename == __file__
+    assert found.ids.tolist() == ["y", "x", "z"]
+    assert found.moments.times.tolist() == [3, 3, 1, 2, 1, 2]

@@ -138,6 +138,11 @@ INVALID = [
         ValueError,
         r"graph 0: the edge \('a', 'b'\) is listed in both directions, which do not agree: .*directed=True",
     ),
+    (
+        lambda: pk.from_edges([(0, 1), (0, 1, 2)]),
+        ValueError,
+        r"\(0, 1\) has the weights 1.0 and 2.0: add them",
+    ),
     (lambda: pk.from_edges([[(0, 1, {})]]), TypeError, r"must be hashable, got the edge \(0, 1, {}\)"),
     (lambda: pk.from_edges([[(0, 1, -2.0)]]), ValueError, r"graph 0: edge \(0, 1\) has weight -2.0"),
     (lambda: pk.from_edges([[(0, 1)]], node_labels=[{}, {}]), ValueError, "2 node_labels for 1 lists"),
@@ -150,6 +155,12 @@ INVALID = [
     (in_pandas(edges=TABLE.assign(graph=["b", None, "b"])), ValueError, "row 1 of edges names no graph"),
     (in_pandas(edges=TABLE.assign(source=["u", 1, None])), ValueError, "row 2 of edges names no node"),
     (in_pandas(edges=TABLE.assign(source=[[1], 1, 1])), TypeError, "row 0 of edges names a node by a value"),
+    (in_pandas(edges=TABLE.set_axis([list(TABLE)] * 2, axis=1)), ValueError, "edges has columns of 2 levels"),
+    (
+        in_pandas(None, graphs=pd.DataFrame({"graph": list("aba")})),
+        ValueError,
+        "row 2 of graphs lists .* again",
+    ),
     (in_pandas(weight="weight"), ValueError, "edges has no column 'weight'; its columns are"),
     (in_pandas(pd.concat([NODES, NODES[["l"]]], axis=1)), ValueError, "nodes has several columns 'l'"),
     (in_pandas(NODES.assign(l=[[1], 2, 3, 4, 5]), label="l"), TypeError, "row 0 of nodes has l .*hashable"),
@@ -160,6 +171,12 @@ INVALID = [
     (lambda: pk.convert.to_pandas(pk.from_adjacency([PATH, PATH], ids=["a"] * 2)), ValueError, "the same id"),
     # contacts
     (in_contacts(time=[None, 1]), ValueError, "row 0 of contacts needs a finite number or a date as 'time'"),
+    (in_contacts(time=["2020", "2021"]), ValueError, "got '2020': pd.to_datetime reads dates"),
+    (
+        lambda: pk.from_contacts(MET.assign(d=1, time=2**53), duration="d"),
+        ValueError,
+        "'d' .* is lost beside",
+    ),
     (in_contacts(target=["b", None]), ValueError, "row 1 of contacts names no vertex"),
     (in_contacts(MET.rename(columns={"time": "when"})), ValueError, "no column 'time'"),
     (lambda: pk.from_contacts(3), TypeError, "contacts must be a pandas DataFrame, got int"),

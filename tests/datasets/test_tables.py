@@ -126,8 +126,8 @@ def test_an_open_quote_is_named_by_its_place(tmp_path):
 
 def test_tables_of_other_programs(tmp_path):
     path = tmp_path / "x.csv"
-    path.write_bytes(b'\xef\xbb\xbfname,"a ""b""",name\r\n1,"x\r\ny",3\r\n\r\n')
-    assert read_table(path) == {"name": ["1"], 'a "b"': ["x\r\ny"]}
+    path.write_bytes(b'\xef\xbb\xbfname,"a ""b""",\r\n1,"x\r\ny",3\r\n\r\n')
+    assert read_table(path) == {"name": ["1"], 'a "b"': ["x\r\ny"], "": ["3"]}
     path.write_bytes(b"a\n\xff\n")
     with pytest.raises(ValueError, match=r"x.csv cannot be read as a table: byte 1 is 0xff, .* as UTF-8"):
         read_table(path)

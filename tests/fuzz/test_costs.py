@@ -76,6 +76,7 @@ COSTLY: dict[str, Callable[[], bytes]] = {
     "empty graphs.json": lambda: json.dumps([{"links": []}] * 30_000).encode(),
     "deep.json": lambda: b"[" * 100_000,
     "cells.csv": lambda: b"smiles" + b",x" * 20_000 + b"\n" + (b"C" + b"," * 20_000 + b"\n") * 20,
+    "one molecule.smi": lambda: b"C" * 50_000,
     "lines.smi": lambda: b"C\n" * 20_000,
     "ends.sdf": lambda: b"$$$$\n" * 20_000,
     "short.edges": lambda: b"".join(b"%d %d\n" % (i, i + 1) for i in range(50_000)),

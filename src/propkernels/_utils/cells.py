@@ -272,11 +272,12 @@ def has_fractions(values: NDArray[Any]) -> bool:
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 CENSORED = re.compile(rf"\s*(?:[<>=~≤≥]+)\s*{NUMBER}\s*\D{{0,8}}\s*$")
+WITH_COMMAS = re.compile(r"\s*[+-]?\d+(?:,\d+)+(?:\.\d+)?\s*")
 WITH_UNIT = re.compile(rf"\s*{NUMBER}\s*[^\W\d_][^\d]{{0,7}}$|\s*{NUMBER}\s*%$")
 
 
 def check_measurements(values: NDArray[Any], place: str) -> None:
-    """Raise ValueError for a column of measurements with bounds, as ">10000", or units, as "5 nM".
+    """Raise ValueError for a column of measurements with bounds, as ">10000", units, as "5 nM", or commas.
 
     Other columns of texts, of which less than half are measurements, pass: they may be classes.
 
@@ -288,13 +289,16 @@ def check_measurements(values: NDArray[Any], place: str) -> None:
     texts = [text if len(text) <= LONGEST_NUMBER else "" for text in texts]  # longer ones take long to match
     bounds = [text for text in texts if CENSORED.match(text)]
     units = [text for text in texts if WITH_UNIT.match(text)]
+    commas = [text for text in texts if WITH_COMMAS.fullmatch(text)]
     plain = sum(1 for text in texts if re.fullmatch(NUMBER, text.strip()))
-    if not (bounds or units) or 2 * (len(bounds) + len(units) + plain) < len(texts):
+    if not (bounds or units or commas) or 2 * (len(bounds + units + commas) + plain) < len(texts):
         return
     if bounds:
         what = f"{len(bounds)} censored value{'s' if len(bounds) > 1 else ''}, such as {bounds[0]!r}"
         advice = "is a bound and not a number: leave these rows out, or replace them by the bound"
         raise ValueError(f"{place} has {what}, which {advice}")
+    if commas:
+        raise ValueError(f"{place} has numbers with commas, such as {commas[0]!r}: write 1.5 and 1000")
     raise ValueError(
         f"{place} has values with a unit, such as {units[0]!r}: give all of them in one unit, as numbers"
     )

@@ -11,6 +11,7 @@ from propkernels._utils.arrays import object_array
 from propkernels._utils.checks import shown
 from propkernels._utils.optional import import_optional
 from propkernels.convert.pandas import check_columns, from_pandas, numbered_keys
+from propkernels.convert.table_columns import warn_unused
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.moments import CONTACT, EARLIER, LATER, RECEIVED, RELATIONS, SENT
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 Numbers = NDArray[np.int64]
 Times = NDArray[np.float64]
+GRAPH = "graph"  # column of graphs in the tables that are made
 
 
 def from_contacts(
@@ -97,9 +99,15 @@ def from_contacts(
     check_columns(table, "contacts", [graph, source, target, time, duration, delay, label])
     if states is not None:
         check_columns(states, "node_labels", [graph, "node", time, "label"])
+    used = (graph, source, target, time, duration, delay, label)
+    if unused := [name for name in table if name not in used]:
+        warn_unused(unused, "contacts", "name a column as label to use it", stacklevel=3)
     if graph is None:
-        graph, table = "graph", table.assign(graph=0)
-        states = None if states is None else states.assign(graph=0)
+        graph, table = GRAPH, table.assign(**{GRAPH: 0})
+        states = None if states is None else states.assign(**{GRAPH: 0})
+    elif graphs is not None:
+        check_columns(graphs, "graphs", [graph])
+        graphs = graphs[[graph]].set_axis([GRAPH], axis=1)
     vertices = _Vertices.of(pd, table, states, graph, source, target)
     history = None
     if states is not None:
@@ -109,16 +117,16 @@ def from_contacts(
     parts = _Parts.of(table, vertices, time, duration, delay, label, directed)
     nodes = _Nodes.of(pd, parts, history, len(vertices.graph))
     owner = vertices.graph[nodes.vertex]  # as a column of its type: texts of any characters are not encoded
-    columns = {graph: pd.Series(owner, dtype=owner.dtype), "node": np.arange(len(owner))}
+    columns = {GRAPH: pd.Series(owner, dtype=owner.dtype), "node": np.arange(len(owner))}
     columns |= {"vertex": nodes.vertex, "time": nodes.time}
     if history is not None:
         values = object_array([*seen.values, None])
         columns["label"] = pd.Series(values[_labels_at(pd, nodes, history)], dtype=object)
     found: Any = from_pandas(
-        _edges(pd, parts, nodes, owner, graph),
+        _edges(pd, parts, nodes, owner),
         pd.DataFrame(columns),
         graphs,
-        graph=graph,
+        graph=GRAPH,
         label=None if history is None else "label",
         attributes=("vertex", "time"),
         weight=None,
@@ -192,7 +200,10 @@ def _times(table: Any, column: str, name: str) -> Times:
     if not np.isfinite(array).all():
         row = int(np.flatnonzero(~np.isfinite(array))[0])
         value = shown(values.iloc[row])
-        raise ValueError(f"row {row} of {name} needs a finite number or a date as {column!r}, got {value}")
+        hint = ": pd.to_datetime reads dates" if values.dtype.kind == "O" else ""
+        raise ValueError(
+            f"row {row} of {name} needs a finite number or a date as {column!r}, got {value}{hint}"
+        )
     exact, order = values.to_numpy(), np.argsort(array, kind="stable")
     same = np.flatnonzero(array[order][1:] == array[order][:-1])
     merged = same[np.asarray(exact[order[same]] != exact[order[same + 1]], dtype=bool)]
@@ -244,9 +255,13 @@ class _Parts(NamedTuple):
         length = np.zeros(len(contacts)) if duration is None else _times(contacts, duration, "contacts")
         late = np.zeros(len(contacts)) if delay is None else _times(contacts, delay, "contacts")
         for column, values in ((duration, length), (delay, late)):
-            if (values < 0).any():
-                wrong = int(np.flatnonzero(values < 0)[0])
-                raise ValueError(f"the column {column!r} of contacts is negative in row {wrong}")
+            with np.errstate(over="ignore"):
+                ends = begin + values
+            is_lost = (values > 0) & ((ends == begin) | np.isinf(ends))
+            for is_wrong, what in ((values < 0, "negative"), (is_lost, "lost beside the time")):
+                if is_wrong.any():
+                    wrong = int(np.flatnonzero(is_wrong)[0])
+                    raise ValueError(f"the column {column!r} of contacts is {what} in row {wrong}")
         lasting = length > 0
         row = np.concatenate([rows, rows[lasting]])
         sent = np.concatenate([begin, (begin + length)[lasting]])
@@ -299,7 +314,7 @@ def _labels_at(pd: Any, nodes: _Nodes, history: Any) -> Numbers:
     return labels
 
 
-def _edges(pd: Any, parts: _Parts, nodes: _Nodes, owner: NDArray[Any], graph: str) -> Any:
+def _edges(pd: Any, parts: _Parts, nodes: _Nodes, owner: NDArray[Any]) -> Any:
     """Return the table of edges: an edge leads from the node that receives to the node that it hears."""
     one_way, later = np.flatnonzero(~parts.mutual), np.flatnonzero(np.diff(nodes.vertex) == 0) + 1
     none = np.full(len(later), -1)  # the row of no contact
@@ -322,5 +337,5 @@ def _edges(pd: Any, parts: _Parts, nodes: _Nodes, owner: NDArray[Any], graph: st
         labeled = [kind if at < 0 else (kind, parts.labels.values[at]) for kind, at in pairs]
         relations = pd.Series(object_array(labeled), dtype=object)
     table["relation"] = relations
-    table[graph] = pd.Series(owner[table["source"].to_numpy()], dtype=owner.dtype)
+    table[GRAPH] = pd.Series(owner[table["source"].to_numpy()], dtype=owner.dtype)
     return table.drop(columns="label")

@@ -40,7 +40,8 @@ def from_edges(
         One mapping of nodes to labels for each graph; nodes without edges are in the graph, too. A single
         mapping for a single list of edges.
     directed : bool, default=False
-        Whether edges are directed. An undirected edge may be listed once or in both directions.
+        Whether edges are directed. An undirected edge may be listed once or in both directions; edges that
+        are listed again with the same weight and label are one edge.
     ids : sequence, optional
         Ids of the graphs.
     errors : {"raise", "skip", "empty"}, default="raise"
@@ -106,7 +107,7 @@ def convert(
 
 def _read(edges: Any, node_labels: NodeLabels | None, directed: bool) -> Part:
     numbers: dict[Any, int] = {}
-    ways: dict[tuple[int, int], dict[tuple[float, Any], None]] = {}  # contents of edges from u to v
+    ways: dict[tuple[int, int], dict[Any, float]] = {}  # weights of edges from u to v, by label
     for edge in edges.tolist() if isinstance(edges, np.ndarray) else edges:
         if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) not in (2, 3):
             raise Fault(f"an edge is a pair of nodes, or three items, got {shown(edge)}", TypeError)
@@ -114,10 +115,14 @@ def _read(edges: Any, node_labels: NodeLabels | None, directed: bool) -> Part:
         is_weight = isinstance(what, NUMBERS) and not isinstance(what, bool)
         try:
             u, v = (numbers.setdefault(end, len(numbers)) for end in edge[:2])
-            contents = ways.setdefault((u, v), {})
-            contents[float(what) if is_weight else 1.0, None if is_weight else what] = None
+            contents, weight = ways.setdefault((u, v), {}), float(what) if is_weight else 1.0
+            before = contents.setdefault(None if is_weight else what, weight)
         except TypeError:
             raise Fault(f"nodes and labels must be hashable, got the edge {shown(edge)}", TypeError) from None
+        if before != weight and weight == weight:
+            raise Fault(
+                f"the edge {shown(tuple(edge[:2]))} has the weights {before} and {weight}: add them up"
+            )
     for (u, v), contents in ways.items():
         if not directed and ways.get((v, u), contents) != contents:
             one, other = (shown(list(numbers)[end]) for end in (u, v))
@@ -128,7 +133,7 @@ def _read(edges: Any, node_labels: NodeLabels | None, directed: bool) -> Part:
     for node in node_labels or ():
         numbers.setdefault(node, len(numbers))
     once = {(u, v): of for (u, v), of in ways.items() if directed or u <= v or (v, u) not in ways}
-    rows = [(u, v, *what) for (u, v), contents in once.items() for what in contents]
+    rows = [(u, v, weight, kind) for (u, v), of in once.items() for kind, weight in of.items()]
     source, target, weights, kinds = zip(*rows, strict=True) if rows else ((),) * 4
     has_kinds = any(kind is not None for kind in kinds)
     labels = None if node_labels is None else [node_labels.get(node) for node in numbers]

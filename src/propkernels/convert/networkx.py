@@ -175,16 +175,25 @@ def of_node_link(content: Any) -> Any:
     Texts and numbers beside the nodes are data of the graph, like those under "graph".
     """
     nx = import_optional("networkx", extra="networkx", purpose="node-link dictionaries need")
-    twin = (nx.MultiGraph if content.get("multigraph", False) else nx.Graph)()
-    twin = twin.to_directed() if content.get("directed", False) is True else twin
+    for option in ("directed", "multigraph"):
+        if not isinstance(content.get(option, False), bool):
+            raise ValueError(f'"{option}" must be true or false, got {shown(content[option])}')
+    twin = (nx.MultiGraph if content.get("multigraph") else nx.Graph)()
+    twin = twin.to_directed() if content.get("directed") else twin
     twin.graph |= {key: value for key, value in content.items() if not isinstance(value, (dict, list, bool))}
     twin.graph |= dict(content.get("graph", {}))
     for node in content["nodes"]:
         row = dict(node)
+        if row["id"] in twin:
+            raise ValueError(f"two nodes have the id {shown(row['id'])}")
         twin.add_node(row.pop("id"), **row)
-    for link in content["links"] if "links" in content else content["edges"]:
+    for link in [*content.get("links", ()), *content.get("edges", ())]:
         row = {key: value for key, value in link.items() if key != "key"}
-        twin.add_edge(row.pop("source"), row.pop("target"), **row)
+        ends = row.pop("source"), row.pop("target")
+        for end in ends:
+            if end not in twin:
+                raise ValueError(f"a link names node {shown(end)}, which is not in nodes")
+        twin.add_edge(*ends, **row)
     return twin
 
 

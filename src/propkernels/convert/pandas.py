@@ -154,7 +154,7 @@ def from_pandas(
     database = build(flat, faults)
     if graph_target is None or graphs is None:
         return database
-    values = graphs.drop_duplicates(graph)[graph_target].to_numpy()
+    values = graphs[graph_target].to_numpy()
     missing = len(keys.ids) - len(values)
     if missing:
         raise ValueError(
@@ -210,6 +210,8 @@ def check_columns(table: Any, name: str, columns: Sequence[str | None]) -> None:
     """Raise an error unless this is a DataFrame that has each of the columns once."""
     if not hasattr(table, "columns"):
         raise TypeError(f"{name} must be a pandas DataFrame, got {kind_of(table)}")
+    if table.columns.nlevels > 1:
+        raise ValueError(f"{name} has columns of {table.columns.nlevels} levels: give each column one name")
     for column in columns:
         if column is not None and column not in table.columns:
             raise ValueError(f"{name} has no column {column!r}; its columns are {shown(list(table.columns))}")
@@ -229,6 +231,9 @@ class _Keys:
         given = [(name, table[graph]) for name, table in tables.items() if table is not None]
         codes, ids = numbered_keys(pd, given, "graph")
         self.ids = ids.tolist()
+        if graphs is not None and (again := np.flatnonzero(pd.Series(codes[0]).duplicated())).size:
+            graph_id = shown(self.ids[codes[0][again[0]]])
+            raise ValueError(f"row {again[0]} of graphs lists the graph {graph_id} again")
         self.owner = {name: code for (name, _), code in zip(given, codes, strict=True)}
         self.columns = [("edges", edges[source]), ("edges", edges[target])]
         if nodes is not None:

@@ -349,12 +349,8 @@ def _decode(table: Any, notes: dict[str, Any], first: int) -> tuple[GraphDatabas
     )
     target = None
     if "y" in columns:  # null becomes NaN among numbers and None among texts
-        values = columns["y"].to_pylist()
-        target = (
-            np.array(values, dtype=float)
-            if hasattr(columns["y"].type, "value_type")
-            else typed_column(values)
-        )
+        values, is_rows = columns["y"], hasattr(columns["y"].type, "value_type")
+        target = _vectors(values, "y") if is_rows else typed_column(values.to_pylist())
     database = build(flat, faults)
     if "vertex" in columns and "time" in columns:
         vertices = _labels(columns, "vertex", sizes, notes, faults)

@@ -348,12 +348,21 @@ def _read_molecule(
         mol = chem.Mol(mol)
         chem.AssignStereochemistry(mol, cleanIt=True, force=True)
     labels = atom_labels(mol, options.node_labels, options.stereo)
-    bonds = [(b.GetBeginAtomIdx(), b.GetEndAtomIdx(), _bond_name(b.GetBondType())) for b in mol.GetBonds()]
-    for i, bond in enumerate(mol.GetBonds() if options.stereo else ()):
+    every = _bonds_of(mol)
+    bonds = [(b.GetBeginAtomIdx(), b.GetEndAtomIdx(), _bond_name(b.GetBondType())) for b in every]
+    for i, bond in enumerate(every if options.stereo else ()):
         side = SIDES.get(bond.GetStereo().name)
         if side is not None:
             bonds[i] = (*bonds[i][:2], f"{bonds[i][2]} {side}")
     return mol, labels, bonds
+
+
+def _bonds_of(mol: Any) -> list[Any]:
+    """Return the bonds of a molecule in order; RDKit finds one by its number by counting from the first."""
+    if mol.GetNumBonds() < 1000:
+        return list(mol.GetBonds())
+    by_number = {bond.GetIdx(): bond for atom in mol.GetAtoms() for bond in atom.GetBonds()}
+    return [by_number[number] for number in range(len(by_number))]
 
 
 @cache

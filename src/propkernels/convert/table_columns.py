@@ -105,11 +105,11 @@ def is_auto(value: object) -> bool:
     return isinstance(value, str) and value == AUTO
 
 
-def warn_unused(names: Sequence[Any], kind: str, advice: str) -> None:
+def warn_unused(names: Sequence[Any], kind: str, advice: str, stacklevel: int = 4) -> None:
     """Warn of columns that are not used."""
     columns = f"the column {names[0]!r} of {kind} is" if len(names) == 1 else ""
     columns = columns or f"the columns {shown(list(names))} of {kind} are"
-    warnings.warn(f"{columns} not used: {advice}", stacklevel=4)
+    warnings.warn(f"{columns} not used: {advice}", stacklevel=stacklevel)
 
 
 def warn_of_numbers(edges: Any, used: Iterable[Any]) -> None:

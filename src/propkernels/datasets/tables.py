@@ -6,6 +6,7 @@ Both ways use the same functions for records, cells, properties and names, so th
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -36,21 +37,27 @@ BOM = b"\xef\xbb\xbf"
 
 
 def read_table(path: Path) -> dict[str, list[str]]:
-    """Return the cells of a table as strings, by column name, without blank lines.
-
-    Of columns with the same name, only the first is returned.
-    """
+    """Return the cells of a table as strings, by column name, without blank lines."""
     if path.suffix.lower() == PARQUET:
         return read_parquet_table(path)
     records = iter_records(path)
     _, header = next(records, (0, b""))
     separator = separator_of(path)
-    names = split_record(header.removeprefix(BOM), separator, path)
+    names = header_names(header, path)
     rows = [cells for _, record in records if (cells := row_of(record, separator, len(names), path))]
     if not rows:
         raise ValueError(f"{path} has no rows")
     columns = list(zip(*rows, strict=True))
     return {name: list(columns[names.index(name)]) for name in dict.fromkeys(names)}
+
+
+def header_names(header: bytes, path: Path) -> list[str]:
+    """Return the names of the columns of a CSV or TSV file; two columns may be without a name."""
+    names = split_record(header.removeprefix(BOM), separator_of(path), path)
+    several = [name for name, times in Counter(names).items() if name and times > 1]
+    if several:
+        raise ValueError(f"{path} has several columns {several[0]!r}: rename all but one")
+    return names
 
 
 def read_parquet_table(path: Path) -> dict[str, list[str]]:

@@ -423,9 +423,12 @@ class TuFiles:
         names = self.names(kind)
         if names is None:
             return column
+        file = self.file(f"{kind.removesuffix('s')}_names")
+        used = [names[value] for value in column.values if isinstance(value, int) and 0 <= value < len(names)]
+        if len(set(used)) < len(used):
+            raise ValueError(f"{file} gives two labels the same name")
         for value in column.values:
             if not (isinstance(value, int) and 0 <= value < len(names)):
-                file = self.file(f"{kind.removesuffix('s')}_names")
                 raise ValueError(f"{file} has {len(names)} lines, but a label is {value}, counted from 0")
         return LabelColumn(column.ids, tuple(names[int(str(value))] for value in column.values))
 

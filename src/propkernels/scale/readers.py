@@ -32,6 +32,7 @@ from propkernels.datasets.tables import (
     TARGET_NAMES,
     Reading,
     find_column,
+    header_names,
     iter_parquet_cells,
     iter_records,
     iter_sdf_records,
@@ -43,7 +44,6 @@ from propkernels.datasets.tables import (
     sdf_properties,
     separator_of,
     smiles_of,
-    split_record,
 )
 from propkernels.datasets.tu import read_tu
 from propkernels.graphs.database import GraphDatabase
@@ -342,7 +342,7 @@ def _columns(path: Path, reading: Reading, part: Part | None = None) -> Columns:
 def _header(path: Path) -> tuple[list[str], bytes]:
     """Return the names of the columns of a CSV or TSV file, and the bytes that hold them."""
     _, header = next(iter_records(path), (0, b""))
-    return split_record(header.removeprefix(BOM), separator_of(path), path), header
+    return header_names(header, path), header
 
 
 def _rows(path: Path, columns: Columns, part: Part | None = None) -> Iterator[tuple[Row, int, int]]:
