@@ -172,16 +172,3 @@ def calculate_lsh(x: np.ndarray, v: np.ndarray, b: float, w: float, metric: str)
     """Algorithm 2 with the random draws given: floor((X v + b) / w), on square roots for hellinger."""
     points = np.sqrt(x) if metric == "hellinger" else x
     return np.floor((points @ v + b) / w)
-
-
-def dense_distributions(graphs: Any, rows: Any, t_max: int, values: Sequence[Hashable]) -> list[np.ndarray]:
-    """P_0, ..., P_{t_max} of all nodes as dense float matrices, for fully labelled graphs."""
-    position = {value: i for i, value in enumerate(values)}
-    steps = [np.zeros((graphs.n_nodes, len(values))) for _ in range(t_max + 1)]
-    for start, graph in zip(graphs.graph_ptr, graphs, strict=False):
-        history = diffusion(rows(graph.adjacency), initial_distributions(labels_of(graph)), t_max)
-        for t, distributions in enumerate(history):
-            for i, distribution in enumerate(distributions):
-                for label, probability in distribution.items():
-                    steps[t][start + i, position[label]] = float(probability)
-    return steps

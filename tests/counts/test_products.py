@@ -179,7 +179,3 @@ def test_inverse_lengths_are_those_of_the_diagonal(base_kernel, normalize):
     expected = 1 / np.sqrt(kernel.self_similarities(GRAPHS)) if normalize else np.ones(len(GRAPHS))
     np.testing.assert_allclose(counting.inverse_lengths(), expected, rtol=1e-12)
     assert counting.stream_weights.tolist() == [1.0, 1.0, 1.0]
-
-
-def test_kernels_that_compare_no_bins_have_no_counting():
-    assert pk.WeisfeilerLehman(t_max=1, base_kernel="rbf").fit(GRAPHS)._counting is None

@@ -18,16 +18,6 @@ def write(folder, name, content):
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
-def test_subfolders_are_the_classes_of_graph_files(tmp_path):
-    pytest.importorskip("pandas")
-    write(tmp_path, "yes/a.edges", "x y")
-    write(tmp_path, "no/b.edges", "x y\ny z")
-    data = read_folder(tmp_path, Reading())
-    assert data.target.tolist() == ["no", "yes"]
-    assert data.graphs.graph_sizes.tolist() == [3, 2]
-    assert data.name == tmp_path.name
-
-
 def test_files_beside_subfolders_and_hidden_files_are_left_out(tmp_path):
     pytest.importorskip("pandas")
     for name in ("yes/a.edges", "no/b.edges", "c.edges", "no/.d.edges", ".e/f.edges"):

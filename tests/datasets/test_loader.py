@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from tests.datasets.tiny import TINY, with_changes, write_folder
+from tests.datasets.tiny import with_changes, write_folder
 
 # number of nodes, and of isolated nodes where the collection's notes give it
 NODES = {
@@ -20,12 +20,6 @@ def load_real(name: str, folder: Path) -> pk.datasets.Dataset:
     if not (folder / f"{name}.zip").exists():
         pytest.skip(f"{name}.zip is not in the data folder")
     return pk.datasets.load(name)
-
-
-def test_a_folder_in_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_folder(tmp_path / "TINY", TINY)
-    monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path))
-    assert pk.datasets.load("TINY").target.tolist() == [1, -1]
 
 
 @pytest.mark.parametrize("name", ["graphs.json", "parts"])

@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pytest
 
 import propkernels as pk
@@ -70,6 +69,7 @@ REFUSED = [
     ({"x.npy": cloud("'<m8[s]'")}, {}, "not one of numbers"),
     ({"x.npy": cloud("'|O'")}, {}, r"array of object of shape \(2, 3\), and not one"),
     ({"x.npy": cloud(shape="(9999999999999999999999, 0)")}, {}, "announces an array of shape"),
+    ({"x.npy": cloud(shape="(9, 3)")}, {}, "cannot be read as a point cloud"),
     ({"x.npy": cloud(shape="(1, 6)")}, {}, "one row per point and two or three coordinates"),
     ({"x.npy": cloud(shape="(6,)")}, {}, "one row per point and two or three coordinates"),
     # tables of molecules
@@ -118,21 +118,6 @@ def test_faults_are_one_sentence(files, options, message, tmp_path):
     with pytest.raises(ValueError, match=message) as error:
         open_source(place, **{"target_required": False} | options)
     assert "\n" not in str(error.value)
-
-
-def test_files_that_are_not_there(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in ("x.csv", "no/such/folder", "x.parquet"):
-        with pytest.raises(FileNotFoundError, match=r"the file .* does not exist"):
-            open_source(name)
-
-
-def test_a_cloud_that_is_cut_is_refused(tmp_path):
-    np.save(tmp_path / "e.npy", np.zeros((4, 3)))
-    whole = (tmp_path / "e.npy").read_bytes()
-    (tmp_path / "e.npy").write_bytes(whole.replace(b"(4, 3), ", b"(9, 3), "))
-    with pytest.raises(ValueError, match="cannot be read as a point cloud"):
-        open_source(tmp_path / "e.npy", target_required=False)
 
 
 @pytest.mark.parametrize("line", ["CC", "CC,1,2", "CC,1,"])

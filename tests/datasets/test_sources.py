@@ -1,6 +1,5 @@
 """open_source: whatever a user has, and what is said where it cannot be read."""
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -37,13 +36,6 @@ def test_whole_numbers_of_graph_attributes_are_not_classes(small, folder):
     for place in ("NUMBERS", "numbers.zip"):
         save(numbers, folder / place)
         assert open_source(folder / place).target.dtype == np.float64
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no pipes")
-def test_pipes_are_not_waited_for(folder):
-    os.mkfifo(folder / "graphs")
-    with pytest.raises(ValueError, match="neither a file nor a folder: a pipe"):
-        open_source("graphs")
 
 
 def write(path, text):

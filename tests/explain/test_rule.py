@@ -69,12 +69,6 @@ def test_contributions_add_up_to_decisions(kernel):
         assert np.array_equal(found.chosen, numbers)
 
 
-def test_the_mean_of_rules_is_the_mean_of_their_decisions():
-    rules = [rule_of(kernel)[1] for kernel in KERNELS.values()]
-    expected = np.mean([rule.decisions(NEW) for rule in rules], axis=0)
-    np.testing.assert_allclose(mean_rule(rules).decisions(NEW), expected, atol=1e-11, rtol=0)
-
-
 def test_vocabularies_are_shared_where_hash_functions_are():
     kernels = [
         pk.PropagationKernel(t_max=4, random_state=0),

@@ -187,13 +187,6 @@ def test_every_key_means_the_same_graphs(database, key, data):
         assert database[mask] == database[mask.tolist()] == expected
 
 
-def test_subsets_are_copies():
-    database = GraphDatabase(np.ones((2, 2)), [0, 1, 2][::2], [1, 2], [1.0, 2.0])
-    part = database[0]
-    assert not np.shares_memory(part.adjacency.data, database.adjacency.data)
-    assert not np.shares_memory(part.node_attributes, database.node_attributes)
-
-
 JOIN_OPTIONS = {"weighted": True, "directed": True, "partial": True, "n_attributes": 1, "edge_labels": True}
 
 

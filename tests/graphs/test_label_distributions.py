@@ -70,15 +70,6 @@ def test_values_are_canonical_and_keep_their_order():
     assert pk.LabelDistributions(ROWS, np.array([0, -1])).values == (0, -1)
 
 
-def test_take_and_len():
-    distributions = pk.LabelDistributions(ROWS, ["a", "b"], observed=[True, True, False])
-    assert len(distributions) == 3
-    computed = distributions.take(np.array([2, 0]))
-    assert np.array_equal(dense(computed), ROWS[[2, 0]])
-    assert computed.observed.tolist() == [False, True]
-    assert distributions.take(slice(0, 0)).probabilities.shape == (0, 2)
-
-
 def test_equality_looks_at_labels_not_at_columns():
     one_way = pk.LabelDistributions(ROWS, ["a", "b"])
     assert one_way == pk.LabelDistributions(ROWS[:, ::-1], ["b", "a"])

@@ -110,11 +110,3 @@ def test_belief_propagation_of_very_many_labels_is_refused():
         pk.PropagationKernel(propagation="belief_propagation", t_max=1).fit_transform(
             path_of(25_000, [i % 3000 for i in range(25_000)])
         )
-
-
-def test_the_limit_of_a_process_counts(monkeypatch):
-    resource = pytest.importorskip("resource")
-    monkeypatch.setattr(resource, "getrlimit", lambda kind: (10**15, 10**15))
-    assert 10**15 - 10**13 < next(arrays._own_limit()) < 10**15
-    monkeypatch.setattr(resource, "getrlimit", lambda kind: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    assert list(arrays._own_limit()) == []

@@ -85,15 +85,6 @@ def summed(normalize):
 
 
 @pytest.mark.parametrize("normalize", [False, True])
-def test_the_dot_product_of_joined_counts_is_the_sum(normalize):
-    kernel = summed(normalize)
-    streams = kernel._counter.count(GRAPHS, None)
-    assert [stream.iteration for stream in streams] == sorted(stream.iteration for stream in streams)
-    gram = sum(s.weight * (s.counts @ s.counts.T).toarray() for s in streams)
-    np.testing.assert_allclose(gram, kernel.transform(GRAPHS), rtol=1e-12)
-
-
-@pytest.mark.parametrize("normalize", [False, True])
 def test_items_add_up_to_counts(normalize):
     counter = summed(normalize)._counter
     streams = counter.count(GRAPHS, None)

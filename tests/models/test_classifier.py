@@ -146,20 +146,6 @@ def test_classes_of_one_graph(data, solver):
     assert model.predict_set(data.graphs[:18])[:, 2].all()  # of one graph nothing can be excluded
 
 
-@pytest.mark.parametrize("solver", ["ridge", "linear"])
-@pytest.mark.parametrize("has_attributes", [True, False])
-def test_decisions_of_default_models_are_the_same_to_the_bit_in_any_batch(solver, has_attributes):
-    data = pk.datasets.make_molecules(60, random_state=0)
-    attributes = np.random.default_rng(0).normal(size=(data.graphs.n_nodes, 2))
-    graphs = data.graphs.with_attributes(attributes) if has_attributes else data.graphs
-    model = pk.PropagationClassifier(C=1.0, t_max=1, cv=2, solver=solver, random_state=0)
-    model.fit(graphs[:40], data.target[:40])
-    together = model.predict_proba(graphs)
-    for size in (1, 7):
-        parts = [model.predict_proba(graphs[i : i + size]) for i in range(0, len(graphs), size)]
-        assert np.array_equal(np.concatenate(parts), together)
-
-
 def test_classes_of_another_target_have_no_names_of_the_data_set():
     graphs = pk.datasets.make_molecules(40, random_state=0).graphs
     data = pk.datasets.Dataset("some", graphs, np.arange(40) % 3, ("crimson", "green", "blue"))

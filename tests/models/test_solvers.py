@@ -13,7 +13,7 @@ import propkernels as pk
 from propkernels.kernels import LabelHistogram
 from propkernels.models import defaults, solvers
 from propkernels.models import model as model_module
-from propkernels.models.solvers import BIAS, Coefficients, Posterior, fit_classes, fit_numbers, mean_sigmoid
+from propkernels.models.solvers import BIAS, Coefficients, Posterior, fit_classes, fit_numbers
 
 
 def molecule(start, middle, end):
@@ -172,24 +172,6 @@ def test_several_targets_have_gaps(few_landmarks):
 
 
 # Gaussian processes
-
-
-@pytest.mark.parametrize("n", [3, 60])
-def test_variances_do_not_depend_on_the_batch(n):
-    rng = np.random.default_rng(n)
-    factors = np.tril(rng.random((2, n, n))) + n * np.eye(n)
-    posterior = Posterior(rng.random((2, n)), factors, 1.5, 0.1, 2.0)
-    rows, own = rng.random((37, n)), n * np.ones(37)
-    together = posterior.variances(rows, own)
-    alone = np.vstack([posterior.variances(rows[i : i + 1], own[i : i + 1]) for i in range(37)])
-    assert np.array_equal(together, alone)
-
-
-def test_mean_sigmoids_do_not_depend_on_the_batch():
-    rng = np.random.default_rng(0)
-    means, variances = rng.normal(size=(41, 3)), rng.random((41, 3))
-    alone = np.vstack([mean_sigmoid(means[i : i + 1], variances[i : i + 1]) for i in range(41)])
-    assert np.array_equal(mean_sigmoid(means, variances), alone)
 
 
 def test_the_amplitude_is_the_most_likely_one():

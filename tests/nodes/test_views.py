@@ -6,7 +6,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.nodes.inputs import learn_inputs
-from propkernels.nodes.views import Block, Sheet, View, default_views
+from propkernels.nodes.views import Block, Sheet, default_views
 
 
 @pytest.fixture(scope="module")
@@ -57,10 +57,6 @@ def test_rows_at_some_places(sheet):
 def test_views_without_targets_see_none(sheet):
     assert not any(view.uses_targets for view in default_views(sheet.inputs, 34, 2, 0))
     assert any(view.uses_targets for view in default_views(sheet.inputs, 34, 2, 3))
-
-
-def test_texts_of_views():
-    assert str(View((Block("attributes", last=2),), 0.5)) == "attributes to step 2 (radial, gamma 0.5)"
 
 
 def test_unknown_blocks_are_refused():

@@ -1,6 +1,5 @@
 """NoveltyDetector: interface and guarantees."""
 
-import networkx as nx
 import numpy as np
 import pytest
 
@@ -10,7 +9,6 @@ from propkernels.novelty.detector import cross_conformal, deal_folds, ranked_by_
 
 GRAPHS = pk.datasets.make_molecules(60, random_state=0, mean_nodes=10).graphs
 TRAIN, NEW = GRAPHS[:45], GRAPHS[45:]
-STRANGE = pk.from_networkx([nx.star_graph(n) for n in (30, 40, 50)])
 
 
 def detector(**parameters):

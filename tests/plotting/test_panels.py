@@ -11,15 +11,8 @@ from matplotlib.figure import Figure
 import propkernels as pk
 from propkernels.graphs.drawing import BRIGHTEST, DARKEST, gray_labels
 from propkernels.plotting.draw_graph import draw_graph, node_texts
-from propkernels.plotting.panels import draw_grid, forecast, several_axes
+from propkernels.plotting.panels import draw_grid, forecast
 from tests.zoo import one
-
-
-@pytest.mark.parametrize("n", [1, 4, 6])
-def test_as_many_axes_as_asked_for(n):
-    axes = several_axes(None, n)
-    assert len(axes) == n == len(axes[0].figure.axes)
-
 
 # draw grid
 
@@ -87,13 +80,6 @@ def test_labels_in_gray():
     gray = gray_labels(pk.GridDatabase([np.array([[0, 1, 2], [2, -1, 0]])])[0])
     middle = (DARKEST + BRIGHTEST) / 2
     assert np.allclose(gray, [[DARKEST, middle, BRIGHTEST], [BRIGHTEST, 1.0, DARKEST]])
-
-
-def test_distributions_are_drawn_by_their_most_probable_label():
-    image = np.random.default_rng(0).dirichlet(np.ones(3), (4, 5))
-    gray, label = gray_labels(pk.GridDatabase([image])[0]), image.argmax(axis=-1)
-    assert len(np.unique(gray)) == len(np.unique(label))
-    assert np.array_equal(np.argsort(gray.ravel(), kind="stable"), np.argsort(label.ravel(), kind="stable"))
 
 
 # draw graph

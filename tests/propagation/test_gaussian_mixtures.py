@@ -154,6 +154,3 @@ def test_refitted_mixtures_are_single_gaussians_at_the_means(refit):
         reference.append(current)
     for a, b in zip(computed, reference, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-7)
-
-
-# bad input

@@ -112,19 +112,6 @@ def test_nothing_is_written_through_a_link(plan, features, tmp_path, name, targe
     assert (outside / "existing").read_text() == "precious"
 
 
-def test_a_changed_source_fails_its_parts_only(molecules, features, tmp_path):
-    for name in ("a", "b"):
-        molecules.graphs.to_parquet(tmp_path / f"{name}.parquet")
-    plan = pk.scale.partition(tmp_path)
-    molecules.graphs[:30].to_parquet(tmp_path / "b.parquet")
-    with pytest.raises(
-        pk.scale.PartsFailedError,
-        match=r"part 1 .*b.parquet.* has changed since the plan was made: make a new plan",
-    ):
-        pk.featurize(plan, features, tmp_path / "out")
-    assert len(list((tmp_path / "out").glob("*.parquet"))) == 1
-
-
 # executors
 
 

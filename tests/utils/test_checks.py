@@ -85,13 +85,6 @@ def test_estimators_of_images(cls):
     assert not tags.input_tags.two_d_array
 
 
-def test_messages_call_none_none() -> None:
-    fits = images.GrayLevels().fit, pk.GridDatabase, pk.datasets.load, pk.from_pandas, pk.from_contacts
-    for call in (*fits, pk.plotting.plot_two_sample_test):
-        with pytest.raises(TypeError, match=r"got None\b"):
-            call(None)
-
-
 @pytest.mark.parametrize("error", [OSError(errno.EMFILE, "Too many open files"), MemoryError("no room")])
 def test_errors_of_the_machine_are_no_reason_to_remove_a_file(error: Exception) -> None:
     with pytest.raises(type(error), match=str(error.args[-1])):

@@ -134,17 +134,6 @@ def test_thread_count_follows_joblib(monkeypatch):
         assert count(None) == 2
 
 
-@pytest.mark.parametrize(("variable", "n_cores"), [("1", 1), ("1,4", 1), ("0", 2), ("all", 2), ("", 2)])
-def test_all_cores_are_those_that_the_environment_allows(monkeypatch, variable, n_cores):
-    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "2")
-    monkeypatch.setattr("joblib.parallel.cpu_count", lambda: 2)
-    monkeypatch.setattr("joblib._parallel_backends.cpu_count", lambda: 2)
-    monkeypatch.setenv("OMP_NUM_THREADS", variable)
-    assert count(None) == 1
-    assert count(-1) == n_cores
-    assert count(3) == 3
-
-
 def threads_of_work(_):
     """Number of threads for n_jobs=-1 in this worker, and the number that work on a kernel has started."""
     graphs = pk.datasets.make_molecules(2000, random_state=0).graphs

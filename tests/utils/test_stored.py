@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from propkernels._utils.stored import Indices, Offsets, is_array, is_whole, not_negative, require
+from propkernels._utils.stored import Indices, Offsets
 
 PART = SimpleNamespace(codes=[7, 8, 9], names=["a", "b"], rows=(np.zeros((2, 4)),))
 
@@ -20,15 +20,3 @@ def test_offsets_and_indices_stay_inside_what_they_point_to():
     ):
         with pytest.raises(ValueError, match=clause):
             mark.check(PART, np.array(values), "ptr")
-
-
-def test_conditions():
-    require(True, "never said")
-    with pytest.raises(ValueError, match="codes ascend"):
-        require(False, "codes ascend")
-    assert is_array(np.zeros((2, 2)), "f", 2)
-    assert not any((is_array(np.zeros(2), "f", 2), is_array(np.zeros(2), "iu", 1), is_array([0.0], "f", 1)))
-    assert is_whole(3, 3)
-    assert not any((is_whole(2, 3), is_whole(True, 0), is_whole(3.0, 0)))
-    assert not_negative(np.zeros(2))
-    assert not any((not_negative(np.array([-1.0])), not_negative(np.array([np.nan]))))

@@ -11,12 +11,6 @@ EVIL = "<script>&\"'"
 PAIR = "{} ± {}".format
 
 
-def test_scales_map_limits_to_pixels():
-    scale = svg.Scale(2.0, 4.0, 100, 0)
-    assert [scale(value) for value in (2.0, 3.0, 4.0)] == [100, 50, 0]
-    assert svg.Scale(1.0, 1.0, 10, 20)(1.0) == 10
-
-
 CHARTS = {
     "histogram": (lambda: svg.histogram(EVIL, [0, 1, 2, 3], [1, 0, 4], EVIL, EVIL), "rect", 3),
     "bars": (lambda: svg.bar_chart(EVIL, [(EVIL, 3.0), ("a long name in two lines", 0.0)]), "rect", 2),
