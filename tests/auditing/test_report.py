@@ -79,7 +79,9 @@ def test_sections_have_tables_charts_and_captions(report, sections):
     for table in tables:
         assert {len(row) for row in table.rows} == {len(table.head)}, table.title
     charts = [chart for section in sections.values() for chart in section.charts]
-    assert {"learning curve", "baselines", "molecules per class"} <= {title for title, _ in charts}
+    assert {"learning curve", "baselines (counts) and the kernel", "molecules per class"} <= {
+        title for title, _ in charts
+    }
     assert all(drawn.startswith("<svg") for _, drawn in charts)
     graph, caption = sections["graphs"].drawings[0]
     assert caption.startswith(f"molecule {graph}, class ")

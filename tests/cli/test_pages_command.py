@@ -72,6 +72,8 @@ def test_molecules_are_called_by_name_and_left_out_ones_are_counted(run, drugs):
 def test_images_and_point_clouds_are_drawn_at_their_places(run, tmp_path):
     _, meta = page_of(run, "DIGITS", "--first", 24)
     assert meta["pixels"] == 1
+    numbers = pk.datasets.load("DIGITS").sample(24).extras["numbers"]
+    assert meta["ids"] == [str(number) for number in numbers], "those of the whole data set"
     for kind in ("flat", "round"):
         (tmp_path / "clouds" / kind).mkdir(parents=True)
     rng = np.random.default_rng(0)

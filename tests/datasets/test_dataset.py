@@ -70,6 +70,12 @@ def test_a_sample_has_the_shares_of_the_classes() -> None:
     data = dataclasses.replace(data, target=np.repeat([0, 1, 2], [40, 15, 5]))
     assert np.bincount(data.sample(12).target).tolist() == [8, 3, 1]
     assert data.sample(60) is data
+    some = data.sample(30, random_state=2)
+    assert some.graphs[3] == data.graphs[int(some.extras["numbers"][3])]
+    few = some.sample(10)
+    assert few.graphs[3] == data.graphs[int(few.extras["numbers"][3])], (
+        "numbers are those of the whole data set"
+    )
     ids = data.sample(12, random_state=1).graphs.graph_sizes
     assert np.array_equal(ids, data.sample(12, random_state=1).graphs.graph_sizes)
 

@@ -57,6 +57,23 @@ def test_explanations_of_the_page_add_up(model):
     assert arrays["columns"].max() == len(names) - 1
 
 
+def test_neighbors_of_named_nodes_are_places_in_the_graph():
+    turned = nx.relabel_nodes(nx.Graph(CLUB), {i: f"member {33 - i}" for i in range(34)})
+    whole = nx.Graph()
+    whole.add_nodes_from(sorted(turned, key=lambda name: int(name.split()[1])))
+    whole.add_edges_from(turned.edges)
+    known = np.full(34, None, dtype=object)
+    known[KNOWN] = TRUTH[::-1][KNOWN]
+    model = pk.NodeClassifier(C=1.0, random_state=0).fit(whole, known)
+    page = pk.explore(whole, None, model)
+    meta = meta_of(page)
+    assert meta["ids"] == [f"member {i}" for i in range(34)]
+    explanation = model.explain([5])
+    arrays, _ = explained_arrays(explanation, np.ones(1, dtype=np.int64))
+    named = [meta["ids"][place] for place in arrays["neighbors"]]
+    assert named == [record["node"] for record in explanation.records(0, 16)]
+
+
 def test_numbers_and_places(model):
     y = np.where(np.arange(34) % 3, np.nan, np.arange(34.0))
     regressor = pk.NodeRegressor(C=1.0, random_state=0).fit(CLUB, y)

@@ -179,12 +179,15 @@ def _learning(found: Audit) -> Parts:
         return f"{100 * value:.1f} ± {100 * error:.1f} %" if is_accuracy else f"{value:.3f} ± {error:.3f}"
 
     scores, steps = (
-        [(said(found, one.name), one.mean, one.error) for one in part]
+        [(said(found, one.name.removeprefix("counting ")), one.mean, one.error) for one in part]
         for part in (learned.scores, learned.by_step)
     )
     start, training = learned.scores[0].mean, said(found, "training graphs")
     charts = [
-        ("baselines", svg.dot_chart(f"{metric} of baselines", scores, show, show_pair, reference=start)),
+        (
+            "baselines (counts) and the kernel",
+            svg.dot_chart(f"{metric} of baselines", scores, show, show_pair, reference=start),
+        ),
         (f"{metric} by number of steps", svg.dot_chart(f"{metric} by t", steps, show, show_pair)),
         ("learning curve", svg.line_chart("learning curve", learned.curve, training, metric, show)),
     ]
@@ -211,7 +214,9 @@ def _suspects(found: Audit) -> Parts:
         for other, _, value in one.neighbors[:1]:
             drawings.append(_drawing(found, other, f"similarity {value:.2f} to {called(found, one.graph)}"))
     head = ("graph", "given", "predicted", "margin", nearest)
-    return [], [Table("Suspects, largest margin first", head, rows)], drawings
+    n_listed = len(found.suspects.graphs)
+    title = f"{len(rows)} of {n_listed} suspects" if n_listed > len(rows) else "Suspects"
+    return [], [Table(f"{title}, largest margin first", head, rows)], drawings
 
 
 def about(found: Audit) -> str:

@@ -129,6 +129,8 @@ class Dataset:
     def sample(self, n: int, random_state: int = 0) -> Dataset:
         """Return n graphs drawn at random, each class with its share; the order of the graphs is kept.
 
+        The extra ``"numbers"`` has their numbers in the whole data set.
+
         Parameters
         ----------
         n : int
@@ -147,7 +149,9 @@ class Dataset:
         order = np.random.default_rng(random_state).permutation(len(self.graphs))
         if self.n_classes is not None:
             order = order[_by_turns(np.unique(self.target, return_inverse=True)[1][order])]
-        return self.take(np.sort(order[:n]))
+        chosen = np.sort(order[:n])
+        taken = self.take(chosen)
+        return replace(taken, extras={"numbers": chosen} | taken.extras)
 
     def with_known_target(self) -> Dataset:
         """Return the graphs with a target, as :meth:`take`; the data set itself if no target is missing.

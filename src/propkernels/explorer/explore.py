@@ -173,6 +173,8 @@ def explore(
     several: Any = graphs if data is None else data.graphs
     given = check_graphs(several)
     ids = _named_by(columns, given) if ids is None else ids
+    if ids is None and getattr(given, "ids", None) is None:
+        ids = np.arange(len(given)) if data is None else data.extras.get("numbers", np.arange(len(given)))
     n_skipped = len(getattr(given, "skipped", ()))
     what = "input that cannot be read is" if n_skipped == 1 else "inputs that cannot be read are"
     skipped = f"{n_skipped:,} {what} left out" if n_skipped else None

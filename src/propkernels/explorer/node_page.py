@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,8 @@ def explore_nodes(
     graphs = check_graph(graph)
     _check(graphs, model)
     seed = draw_seed(random_state) % 2**31
-    names = None if ids is None else checked_ids(ids, graphs.n_nodes, "nodes")
+    given = model._names if ids is None else ids
+    names = None if given is None else checked_ids(given, graphs.n_nodes, "nodes")
     classes = named_classes(model.classes_, class_names) if isinstance(model, NodeClassifier) else None
     truth = _numbers_of(model, target, graphs.n_nodes)
     chances = model.predict_proba() if isinstance(model, NodeClassifier) and model.calibration_ else None
@@ -231,6 +233,7 @@ def explained_arrays(
 
     Per node: the strongest neighbors with their steps, and the strongest columns.
     """
+    explanation = replace(explanation, names=None)  # neighbors are places in the graph
     number: dict[str, int] = {}
     sizes, column_sizes, rows, columns = [], [], [], []
     for i in range(len(explanation.nodes)):

@@ -99,8 +99,9 @@ function drawBall(node, picture, i, radius) {
   const { graph, positions, fills, labels } = picture;
   const [x, y] = positions[i];
   const circle = svgElement("circle", { cx: x, cy: y, r: radius, fill: cssColor(fills[i]), stroke: picture.rims ? cssColor(picture.rims[i]) : "var(--soft)", "stroke-width": picture.rims ? 0.1 : 0.03 });
-  mark(circle, picture, i, 0.14);
   node.append(circle);
+  if (!picture.rims) mark(circle, picture, i, 0.14);
+  else if (picture.rings.has(i)) node.append(svgElement("circle", { cx: x, cy: y, r: radius + 0.11, fill: "none", stroke: "var(--ink)", "stroke-width": 0.05 })); // as on the map
   if (!labels || picture.small || graph.n > MOST_LABELED) return;
   const text = labels[i].length > 3 ? labels[i].slice(0, 2) : labels[i];
   const size = Math.min(1.15 * radius, (2.6 * radius) / Math.max(text.length, 1));
