@@ -540,6 +540,12 @@ def test_pixels_of_images_are_only_relabeled(browser, tmp_path):
     texts = browser.flips()
     assert all("→" in text for text in texts)
     assert not any("join" in text or "add" in text for text in texts)
+    numbers = data.extras["numbers"].tolist()
+    for number in (numbers[7], next(i for i in range(20) if i not in numbers)):
+        browser.find("#ex-search").clear()
+        browser.find("#ex-search").send_keys(f"{number}\n")
+    assert browser.text("#ex-name") == f"Image {numbers[7]}", "numbers are those of the whole data set"
+    assert browser.text("#ex-busy") == f"No image is called “{number}”."
     assert browser.complaints() == []
 
 

@@ -270,10 +270,11 @@ function graphOfHash() {
   return graphCalled(wanted);
 }
 
-/** The graph with an id, or with a number; -1 if there is none. */
+/** The graph with an id or, where ids are no numbers, with a number; -1 if there is none. */
 function graphCalled(wanted) {
   const byId_ = meta.ids ? meta.ids.indexOf(wanted) : -1;
-  return byId_ < 0 && /^\d+$/.test(wanted) && Number(wanted) < app.n ? Number(wanted) : byId_;
+  const isNumber = /^\d+$/.test(wanted) && !(meta.ids && /^\d+$/.test(meta.ids[0]));
+  return byId_ < 0 && isNumber && Number(wanted) < app.n ? Number(wanted) : byId_;
 }
 
 function resetMap() {
@@ -294,7 +295,7 @@ function find() {
   if (!wanted) return;
   let found = graphCalled(wanted);
   const texts = [...(meta.ids ? [meta.ids] : []), ...meta.details.map(([, list]) => list)];
-  for (const match of [(text) => text === wanted, (text) => text.toLowerCase().includes(wanted.toLowerCase())]) {
+  for (const match of [(text) => text === wanted, (text) => !/^\d+$/.test(text) && text.toLowerCase().includes(wanted.toLowerCase())]) {
     for (const list of texts) if (found < 0) found = list.findIndex(match);
   }
   byId("ex-search").setAttribute("aria-invalid", String(found < 0));
