@@ -229,6 +229,20 @@ def test_pickle_round_trip(cls, parameters, graphs):
     assert_same(copy_of_it.transform(graphs), reference)
 
 
+@pytest.mark.slow
+@every_case
+def test_file_round_trip(cls, parameters, tmp_path):
+    """The same type, parameters and results, and the same bytes when it is saved again."""
+    estimator, _ = fitted_on_the_zoo(cls, parameters)
+    pk.save_model(estimator, tmp_path / "model.pk")
+    again = pk.load_model(tmp_path / "model.pk")
+    assert type(again) is cls
+    assert repr(again.get_params()) == repr(estimator.get_params())
+    assert np.array_equal(dense(again.transform(the_zoo())), dense(estimator.transform(the_zoo())))
+    pk.save_model(again, tmp_path / "again.pk")
+    assert (tmp_path / "again.pk").read_bytes() == (tmp_path / "model.pk").read_bytes()
+
+
 OTHER_PROCESS = """
 import hashlib, numpy as np, propkernels as pk
 from tests.test_contract import string_digests

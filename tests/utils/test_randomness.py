@@ -81,7 +81,7 @@ def test_a_random_state_is_advanced():
     assert all(0 <= seed < 2**62 for seed in seeds)
 
 
-@pytest.mark.parametrize("bad", [-1, 2**40, "seed", 1.5])
+@pytest.mark.parametrize("bad", [-1, 2**40, 2**70, "seed", 1.5])
 def test_bad_random_states_are_refused(bad):
     with pytest.raises(ValueError):
         draw_seed(bad)
