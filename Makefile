@@ -58,14 +58,14 @@ coverage: .venv/.developer
 # Tests that reach the loops, with every index, every address and all undefined behavior of C++ checked; make sanitize SANITIZE=thread looks
 # for races in those with threads (Python and numpy are not instrumented, and what they do is not looked at). The package is built into an
 # environment of its own, which sees the packages of .venv. make sanitize TESTS='tests/explain -x' runs others. (Limits of the address space,
-# which test_room.py sets, cannot hold: the sanitizers map terabytes.)
+# which test_memory.py sets, cannot hold: the sanitizers map terabytes.)
 SANITIZE ?= address,undefined
 ifeq ($(SANITIZE),thread)
 TESTS ?= tests/test_core.py tests/test_threads.py tests/utils/test_parallel.py -k "not dask and not joblib and not fork and not process"
 SANITIZER := libtsan.so
 WORKERS := -s
 else
-TESTS ?= tests/test_core.py tests/codes tests/counts tests/propagation tests/kernels tests/search --ignore=tests/kernels/test_room.py
+TESTS ?= tests/test_core.py tests/codes tests/counts tests/propagation tests/kernels tests/search --ignore=tests/kernels/test_memory.py
 SANITIZER := libasan.so
 WORKERS := -n 2 --dist worksteal
 endif

@@ -14,7 +14,7 @@ from reproduction.engine.published import published, rows_and_columns
 from reproduction.experiments import attributed, labelled, partially_labelled, point_clouds, worked_example
 from reproduction.protocols.nested import folds_of
 from reproduction.registry import experiments
-from tests.reproduction.test_published import TABLES
+from tests.reproduction.test_pages import TABLES
 
 ROOT = Path(__file__).parents[2]
 

@@ -1,8 +1,10 @@
-"""Locks of other threads do not stop a forked process."""
+"""Locks and values that are computed once: free in a forked child, released with their owner."""
 
+import gc
 import os
 import re
 import signal
+import weakref
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
@@ -10,7 +12,7 @@ from threading import Event, Thread
 import pytest
 
 import propkernels
-from propkernels._utils.locks import cached_property, fork_safe_lock
+from propkernels._utils.locks import cached_property, derived, fork_safe_lock
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 
@@ -114,3 +116,26 @@ def test_all_locks_of_the_library_are_fork_safe():
     for path in package.rglob("*.py"):
         found = NOT_FORK_SAFE.search(path.read_text())
         assert found is None or path.name == "locks.py", f"{path}: import it from propkernels._utils.locks"
+
+
+class Owner:
+    """Object that can be referred to weakly."""
+
+
+def test_a_value_is_computed_once_per_owner_and_name():
+    calls = []
+    first, second = Owner(), Owner()
+    for owner, name in ((first, "a"), (first, "a"), (first, "b"), (second, "a")):
+        derived(owner, name, lambda: calls.append(1) or len(calls))
+    assert len(calls) == 3
+    assert derived(first, "a", lambda: 0) == 1
+
+
+def test_values_are_released_with_their_owner():
+    owner = Owner()
+    kept = weakref.ref(derived(owner, "value", Owner))
+    gc.collect()
+    assert kept() is not None
+    del owner
+    gc.collect()
+    assert kept() is None

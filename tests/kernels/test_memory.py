@@ -1,4 +1,6 @@
-"""Dense matrices that do not fit are refused before they are computed."""
+"""Dense matrices that do not fit are refused before they are computed; others take no more than they must."""
+
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -110,3 +112,37 @@ def test_belief_propagation_of_very_many_labels_is_refused():
         pk.PropagationKernel(propagation="belief_propagation", t_max=1).fit_transform(
             path_of(25_000, [i % 3000 for i in range(25_000)])
         )
+
+
+T_MAX = 10
+BYTES_A_NODE = 50 * (T_MAX + 1)  # that features may hold at a time, as docs/measured/benchmarks.md states
+BYTES_A_COUNT = 32  # that a Gram matrix may need besides itself
+
+
+def molecules(n_graphs):
+    return pk.datasets.make_molecules(n_graphs, random_state=0).graphs
+
+
+def test_memory_of_features_is_bounded_by_the_nodes():
+    graphs = molecules(4000)
+    model = pk.PropagationFeatures(t_max=T_MAX, random_state=0)
+    model.fit_transform(graphs[:10])
+    tracemalloc.start()
+    model.fit_transform(graphs)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= BYTES_A_NODE * graphs.n_nodes
+
+
+@pytest.mark.slow
+def test_gram_holds_one_matrix_and_little_more():
+    graphs = molecules(1500)
+    model = pk.PropagationKernel(t_max=T_MAX, random_state=0).fit(graphs)
+    counts = [stream.counts for stream in model._counts]
+    model._base_kernel.square(model._counts)
+    tracemalloc.start()
+    model._base_kernel.square(model._counts)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    entries = sum(part.nnz for part in counts)
+    assert peak <= 8 * len(graphs) ** 2 + BYTES_A_COUNT * entries

@@ -1,9 +1,11 @@
-"""Values of every kind come back as they were."""
+"""Values, arrays, sparse matrices and headers of model files, and trees that no encoder wrote."""
 
+import io
 import json
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from zipfile import ZipFile
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -12,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array
 
+from propkernels.storage import codec, model_files
 from propkernels.storage.codec import Decoder, Encoder
 from propkernels.storage.model_files import from_bytes
-from tests.storage.test_archive import to_bytes
 
 numbers = st.integers() | st.floats() | st.complex_numbers() | st.fractions() | st.booleans() | st.none()
 decimals = st.decimals(allow_nan=False, allow_infinity=False)
@@ -122,3 +124,87 @@ def test_what_refers_to_itself(tmp_path):
     kernel.prior = {"a": kernel}
     with pytest.raises(TypeError, match=r"prior\['a'\] refers to itself"):
         pk.save_model(kernel, tmp_path / "model.pk")
+
+
+STORED = [np.arange(3), np.array([0, 1, 2, 3]), np.ones(3)]
+
+
+def decode(tree):
+    return Decoder(STORED.__getitem__).decode(tree)
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {"unknown": 1},
+        {"tuple": [], "set": []},
+        {},
+        {"tuple": "ab"},
+        {"float": "1.5"},
+        {"same": 0},
+        {"same": -1},
+        {"same": True},
+        {"bytes": "not base64!"},
+        {"array": 7},
+        *({"array": number} for number in ({}, [], "x", None)),
+        {"object": {"class": "os.system", "state": {}}},
+        {"object": {"class": "propkernels.graphs.database.GraphDatabase", "state": {}}},
+        {"sparse": {"format": "csr", "shape": [1, 1], "data": 2, "indices": 0, "indptr": 1}},
+        {"random state": {"dict": []}},
+    ],
+    ids=str,
+)
+def test_other_trees_are_refused(tree):
+    with pytest.raises(Exception) as caught:
+        decode(tree)
+    assert not isinstance(caught.value, (SystemExit, MemoryError, RecursionError))
+
+
+def to_bytes(array, place=0):
+    stream = io.BytesIO()
+    model_files.write_array(stream, array, place)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+def test_sparse_matrices_are_checked(kind):
+    data, indices, indptr = np.ones(2), np.array([0, 2]), np.array([0, 1, 2])
+    shape = (2, 3) if kind == "csr" else (3, 2)
+    matrix = codec.sparse_matrix(kind, shape, data, indices, indptr)
+    assert matrix.shape == shape
+    for wrong in (
+        (data, np.array([0, 3]), indptr),
+        (data, np.array([0, -1]), indptr),
+        (data, indices, np.array([0, 3, 2])),
+        (data, indices, np.array([0, 1, -2])),
+        (data[:1], indices, indptr),
+        (data, indices.astype(float), indptr),
+        (data, indices, indptr[::-1].copy()),
+        (data, indices, indptr[:-1]),
+        (data.astype(complex), indices, indptr),
+        (data.astype(str), indices, indptr),
+    ):
+        with pytest.raises(ValueError, match="sparse matrix"):
+            codec.sparse_matrix(kind, shape, *wrong)
+
+
+def test_arrays_with_other_numbers_of_bytes_are_refused():
+    for data in (to_bytes(np.arange(3)) + bytes(8), to_bytes(np.arange(3))[:-8]):
+        with pytest.raises(ValueError):
+            model_files.from_bytes(data)
+
+
+def test_numbers_are_aligned_in_the_file_and_views_of_it_are_read_only():
+    arrays = [np.arange(3), np.array(["a", "bc"]), np.eye(5)[:, 1:], np.empty((0, 2))]
+    arrays.append(np.array([1, 2], ">i8"))
+    stream = io.BytesIO()
+    model_files.write_archive(stream, '{"x": 1}', arrays)
+    memory = memoryview(stream.getvalue())
+    with ZipFile(stream) as opened:
+        for number, array in enumerate(arrays):
+            found = model_files.map_array(opened, memory, number)
+            np.testing.assert_array_equal(found, array)
+            data = opened.read(model_files.member(number))
+            assert (bytes(memory).index(data) + len(data) - array.nbytes) % model_files.ALIGNED == 0
+            is_view = array.size > 0 and array.dtype.isnative
+            assert found.flags.writeable != is_view
