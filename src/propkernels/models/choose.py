@@ -118,13 +118,6 @@ class Problem:
         is_one = self.targets.shape[1] > 1 and not np.isnan(self.targets).any()
         return is_one and np.array_equal(self.targets.argmax(axis=1), self.strata)
 
-    @property
-    def aligned_to(self) -> NDArray[Any] | None:
-        """The target of kernels that learn weights of their parts: one column, or classes."""
-        if self.targets.shape[1] == 1:
-            return self.targets[:, 0]
-        return self.strata if self.has_classes else None
-
     def places(self, size: int) -> Indices:
         """Return a stratified sample: graph i of a stratum of m, at random, has rank (i + 1/2) / m."""
         shuffled = np.random.RandomState(self.seed).permutation(len(self))
@@ -198,7 +191,7 @@ class Problem:
             kernel = redrawn(kernels[number], self.seed)
             if "normalize" in kernel.get_params(deep=False):
                 kernel.set_params(normalize=False)
-            stack = compute_stack(kernel, self.graphs, steps or None, self.aligned_to)
+            stack = compute_stack(kernel, self.graphs, steps or None)
 
             def solved(setting: Setting, stack: Any = stack, kernel: Any = kernel) -> Found:
                 matrix = stack[setting.t_max]
@@ -350,15 +343,15 @@ def redrawn(kernel: Any, seed: int) -> Any:
 
 
 def compute_stack(
-    kernel: Any, graphs: GraphDatabase, steps: tuple[int, ...] | None, target: NDArray[Any] | None = None
+    kernel: Any, graphs: GraphDatabase, steps: tuple[int, ...] | None
 ) -> dict[int | None, Matrix]:
     """Fit a kernel, and return its matrices by t_max; a kernel without t_max has the key None.
 
-    ``steps`` are the wanted values of t_max, None: all; ``target`` is for kernels that learn weights from it.
+    ``steps`` are the wanted values of t_max, None: all.
     """
     n, found = len(graphs), dict[int | None, Any]()
     if not has_steps(kernel):
-        found = {None: kernel.fit_transform(graphs, target)}
+        found = {None: kernel.fit_transform(graphs)}
     else:
         if steps is not None:
             kernel.set_params(t_max=steps[-1])

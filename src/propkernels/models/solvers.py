@@ -133,7 +133,7 @@ def learn(
     names = [name for name in ("normalize", "t_max") if wanted[name] is not None]
     kernel.set_params(**{name: wanted[name] for name in names if name in kernel.get_params(deep=False)})
     if solver in ("landmarks", "linear"):
-        kernel.fit(problem.graphs, problem.aligned_to)
+        kernel.fit(problem.graphs)
         learn_all = _on_landmarks if solver == "landmarks" else _on_features
         return learn_all(problem, setting, kernel, best.solution.ridge)
     fit: Fit
@@ -152,7 +152,7 @@ def without_own_class(problem: Problem, learned: Learned) -> Matrix:
     groups = [np.flatnonzero(problem.strata == c) for c in np.unique(problem.strata)]
     parts = []
     for kernel, cost in zip(learned.kernels, learned.costs, strict=True):
-        matrix = clone(kernel).fit_transform(problem.graphs, problem.aligned_to)
+        matrix = clone(kernel).fit_transform(problem.graphs)
         matrix = np.asarray(matrix, dtype=np.float64)
         parts.append(solve(matrix, problem.targets, [1 / cost], problem.weights, groups)[0].held_out)
     return np.mean(parts, axis=0)
@@ -176,7 +176,7 @@ def _by_folds(
 
     Classes are right or wrong first: margins of support vectors and latent functions are not targets.
     """
-    matrix = np.asarray(kernel.fit_transform(problem.graphs, problem.aligned_to), dtype=np.float64)
+    matrix = np.asarray(kernel.fit_transform(problem.graphs), dtype=np.float64)
     unit = float(matrix.diagonal().mean()) or 1.0
     matrix /= unit
     targets, weights = problem.targets, problem.weights
