@@ -214,7 +214,7 @@ def test_a_list_is_as_good_as_a_database(cls):
 def test_threads_do_not_matter(cls, parameters, graphs):
     if not has(cls, "n_jobs"):
         pytest.skip("has no n_jobs")
-    graphs = pk.GraphDatabase.concat([graphs] * 6)
+    graphs = graphs[np.tile(np.arange(len(graphs)), 6)]
     one, reference = fitted(cls, {**parameters, "n_jobs": 1}, graphs)
     two, computed = fitted(cls, {**parameters, "n_jobs": 2}, graphs)
     assert np.array_equal(dense(computed), dense(reference))
@@ -307,6 +307,17 @@ def check_prefix_of_features(cls, parameters, graphs):
     assert np.array_equal(many.get_feature_names_out()[: len(names)], names)
     assert np.array_equal(computed[:, : len(names)], reference)
 
+
+# what holds for any graphs: tests of grids, of graphs in time and of random graphs call these with their own
+OF_ALL_GRAPHS = (
+    test_graph_order_only_reorders,
+    test_gram_is_symmetric_and_positive_semidefinite,
+    test_fit_then_transform_is_fit_transform_and_so_is_transform_of_the_training_graphs,
+    test_a_row_does_not_depend_on_its_batch,
+    test_threads_do_not_matter,
+    test_pickle_round_trip,
+    test_smaller_t_max_is_a_prefix,
+)
 
 # scikit-learn's habits
 

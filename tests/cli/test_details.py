@@ -85,13 +85,3 @@ def test_parts_without_a_molecule_leave_one_header(run, model, tmp_path, small_p
     result = run("predict", model, "new.csv", *OPTIONS, "-o", "none.csv")
     assert (result.exit_code, "new.csv" in result.stderr) == (1, True)
     assert not (tmp_path / "none.csv").exists()
-
-
-@pytest.mark.slow
-def test_rows_that_cannot_be_read_are_listed(run, model, tmp_path, small_parts):
-    written = run("predict", model, "new.csv", *OPTIONS, "--skipped", "skipped.csv", "-o", "out.csv")
-    assert "12 predictions" in written.stdout + written.stderr
-    assert len(table((tmp_path / "skipped.csv").read_text())) == 1
-    assert len(table((tmp_path / "out.csv").read_text())) == 12
-    lost = run("explain", model, "new.csv", "-g", len(SMILES[::3]), "--errors", "skip")
-    assert "cannot be read" in lost.stderr

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import re
 import shutil
 
 import networkx as nx
@@ -76,12 +75,6 @@ def test_molecules_are_compared_as_fingerprints_are(run, tmp_path):
     assert rows[0][-1] == "OCC"  # shares its hydroxyl; amine and fluoride share a methyl alone
     shared = run("similar", "m.csv", "-g", 0, "-k", 5, "--kernel", "propagation")
     assert "by propagation kernel (t_max 5)" in shared.stdout
-
-
-def test_graphs_are_called_by_their_names(run):
-    result = run("similar", "FAMILIES", "-g", 316, "-k", 1)
-    assert "graph 316 of FAMILIES (trimipramine)" in result.stdout
-    assert re.search(r"302 +imipramine +0\.\d{4} +tricyclic", result.stdout)
 
 
 # novelty command

@@ -1,7 +1,5 @@
 """What every kernel must satisfy, on grids."""
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +9,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 import propkernels as pk
 from propkernels.propagation import AnisotropicDiffusion, Convolution
 from tests import naive as exact
+from tests import test_contract as contract
 
 SCHEMES = [
     Convolution(),
@@ -33,20 +32,9 @@ def grids():
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("options", [{}, {"metric": "hellinger"}, {"n_hashes": 2, "bin_width": 0.1}])
-def test_contract(scheme, options):
-    options = {"propagation": scheme, "t_max": 4, "random_state": 0, **options}
-    database, kernel = grids(), pk.PropagationKernel(**options)
-    gram = kernel.fit_transform(database)
-    np.testing.assert_array_equal(gram, gram.T)
-    assert np.linalg.eigvalsh(gram).min() > -1e-8
-    np.testing.assert_array_equal(kernel.transform(database), gram)
-    one_by_one = np.concatenate([kernel.transform([grid]) for grid in database])
-    np.testing.assert_array_equal(one_by_one, gram)
-    order = np.array([3, 0, 5, 1, 4, 2])
-    other = pk.PropagationKernel(**options).fit_transform(database[order])
-    np.testing.assert_array_equal(other, gram[np.ix_(order, order)])
-    np.testing.assert_array_equal(pk.PropagationKernel(**options, n_jobs=2).fit_transform(database), gram)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(kernel)).transform(database), gram)
+@pytest.mark.parametrize("test", contract.OF_ALL_GRAPHS)
+def test_contract(test, scheme, options):
+    test(pk.PropagationKernel, {"propagation": scheme, **options}, grids())
 
 
 @pytest.mark.slow

@@ -107,19 +107,6 @@ def test_the_order_of_training_graphs_does_not_matter_once_settings_are_fixed(da
 
 
 @pytest.mark.slow
-def test_a_list_of_kernels_is_a_choice_of_scheme_laziness_and_attributes():
-    data = pk.datasets.make_synthetic(30, random_state=0)
-    kernels = [
-        pk.PropagationKernel(propagation=pk.propagation.Diffusion(laziness=laziness), attributes=how, t_max=2)
-        for laziness in (0.0, 0.5)
-        for how in (None, "sum")
-    ]
-    model = pk.PropagationClassifier(kernel=kernels, C=[1, 10], random_state=0).fit(data.graphs, data.target)
-    assert model.kernel_.attributes == "sum"  # without attributes there is nothing to learn
-    assert model.score_ > 0.9
-
-
-@pytest.mark.slow
 def test_a_gaussian_process_is_less_sure_of_strange_graphs(data):
     model = pk.PropagationClassifier(solver="gp", normalize=True, t_max=2, C=[10, 100], random_state=0)
     model.fit(data.graphs, data.target)

@@ -118,12 +118,6 @@ def test_any_estimator_with_fit_transform():
     assert all(choice.t_max is None for choice in result.choices[0])
 
 
-def test_graphs_without_nodes():
-    empty = (np.zeros((0, 0)), [])
-    result = evaluate([empty] * 8, [0, 1] * 4, pk.PropagationKernel(t_max=1), cv=2, random_state=0)
-    assert result.scores.tolist() == [[0.5, 0.5]]  # graphs that are all alike are put into one class
-
-
 @pytest.mark.slow
 @pytest.mark.data
 def test_mutag(data_folder):

@@ -99,20 +99,6 @@ def test_one_iteration_and_each_of_them(explained):
         pk.plotting.plot_explanation(explained, t="each", ax=axes[:1])
 
 
-def test_a_single_node_and_an_empty_graph(explained):
-    assert len(points(pk.plotting.plot_explanation(explained, graph=1)).get_offsets()) == 1
-    assert np.array_equal(points(pk.plotting.plot_explanation(explained, graph=-1)).get_array(), [5])
-    empty = pk.GraphDatabase(np.zeros((0, 0)), [0, 0])
-    ax = pk.plotting.plot_explanation(Explanation(np.zeros((0, 2)), empty.graph_ptr, 0.0, empty, 1, 0))
-    assert len(points(ax).get_offsets()) == 0
-    ax.figure.canvas.draw()
-
-
-def test_given_coordinates(explained):
-    where = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])
-    assert np.array_equal(points(pk.plotting.plot_explanation(explained, layout=where)).get_offsets(), where)
-
-
 @pytest.fixture(scope="module")
 def molecules():
     return pk.datasets.make_molecules(45, random_state=0)

@@ -8,8 +8,8 @@ import pytest
 import propkernels as pk
 from propkernels.propagation import LabelPropagation
 from reproduction.__main__ import main
-from reproduction.engine.cells import Cell, Store
-from reproduction.engine.jobs import Job, Scope, run
+from reproduction.engine.cells import Store
+from reproduction.engine.jobs import Scope, run
 from reproduction.engine.published import published, rows_and_columns
 from reproduction.experiments import attributed, labelled, partially_labelled, point_clouds, worked_example
 from reproduction.protocols.nested import folds_of
@@ -88,18 +88,6 @@ def test_cells_are_chosen_kept_and_shown(command, tmp_path):
     assert "| LABELS |" in (tmp_path / "docs" / "results.md").read_text()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("--repeats", 0), "--repeats must be at least 1, got 0"),
-        (("--dataset", "MUTAGG"), "no cell has this data set and method"),
-    ],
-)
-def test_what_selects_no_cell_is_refused(arguments, sentence, command):
-    with pytest.raises(SystemExit, match=sentence):
-        command("labelled", *arguments)
-
-
 def test_the_page_is_that_of_the_committed_records(tmp_path, command):
     """On a fresh clone, without data sets, every byte of the page and its tables comes from the records."""
     command("report", "-o", ROOT / "reproduction" / "records", "--document", tmp_path / "results.md")
@@ -107,26 +95,3 @@ def test_the_page_is_that_of_the_committed_records(tmp_path, command):
     assert (tmp_path / "results.md").read_text() == (measured / "results.md").read_text()
     for path in (tmp_path / "results").iterdir():
         assert path.read_text() == (measured / "results" / path.name).read_text(), path.name
-
-
-def test_an_interrupted_run_goes_on_and_damaged_records_are_named(tmp_path):
-    computed = []
-
-    def work(data, cells, context):
-        for cell in cells:
-            if len(computed) == 2:
-                computed.append("stop")
-                raise KeyboardInterrupt
-            computed.append(cell)
-            yield cell, {}
-
-    store, job = Store(tmp_path), Job(tuple(Cell.of("x", "r", "c", n) for n in range(4)), None, work)
-    with pytest.raises(KeyboardInterrupt):
-        run([job], store)
-    outcome = run([job], Store(tmp_path))
-    assert (outcome.computed, outcome.kept) == (2, 2)
-    assert Cell.of("x", "r", "c", 0, folds=5) not in Store(tmp_path)  # other settings are another cell
-    with store.path("x").open("a") as file:
-        file.write('["r", ')
-    with pytest.raises(ValueError, match=r"line 6 of .*paper_x.jsonl is not readable: delete it"):
-        job.cells[0] in Store(tmp_path)  # noqa: B015

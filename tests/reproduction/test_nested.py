@@ -10,7 +10,6 @@ from reproduction.protocols import svm
 from reproduction.protocols.nested import COSTS, cross_validate, folds_of, leave_one_out, seeds_of, unit
 from reproduction.protocols.recipes import build
 from reproduction.protocols.recipes import pk as propagation_kernel
-from reproduction.protocols.svm import Machine
 
 TARGET = np.arange(40) % 2
 TOLERANCE = 1e-9  # tight, so that no decision is within it
@@ -33,26 +32,6 @@ def exact(monkeypatch):
 
 def without(fold, parts, number):
     return np.array([i for i in fold.train if parts[i] != number]), np.flatnonzero(parts == number)
-
-
-@pytest.mark.parametrize(("n_classes", "seed"), [(2, 0), (2, 1), (3, 0), (5, 1)])
-def test_machines_are_those_of_libsvm(n_classes, seed, exact):
-    """On the test graphs and on every part that is left out, from a C of no effect to a hard margin."""
-    rng = np.random.default_rng(seed)
-    target = np.append(
-        rng.integers(0, n_classes, 70), np.arange(n_classes)
-    )  # some classes are not in all parts
-    points = rng.normal(size=(len(target), 4)) + 0.7 * target[:, None]
-    kernel = np.exp(-0.5 * ((points[:, None] - points) ** 2).sum(axis=2)).astype(np.float32)
-    fold = folds_of(target, seed, 4)[0]
-    machine = Machine(kernel, target, fold.train)
-    for cost in (1e-4, 1e-1, 1.0, 30.0, 1e3, 1e6):
-        assert machine.wrong(cost) == naive_wrong(kernel.astype(float), target, fold.train, fold.test, cost)
-        for part in range(5):
-            split = without(fold, fold.for_cost, part)
-            assert machine.wrong(cost, fold.for_cost, part) == naive_wrong(
-                kernel.astype(float), target, *split, cost
-            )
 
 
 @pytest.mark.slow
