@@ -52,11 +52,7 @@ REFUSED = [
     ({"x.csv": b"smiles,y\nCCO,ni\xe9\nCCC,ni\xe8\n"}, {}, LATIN),
     ({"x.smi": b"CCO ni\xe9\n"}, {}, LATIN),
     ({"x.sdf": f"{MOL}> <class>\n".encode() + b"ni\xe9\n\n$$$$\n"}, {}, LATIN),
-    (
-        TU | {"x_node_labels.txt": "0\n1\n", "x_node_label_names.txt": "a\na\n"},
-        {},
-        "two labels the same name",
-    ),
+    (TU | {"x_node_labels.txt": "0\n1\n", "x_node_label_names.txt": "a\na\n"}, {}, "two labels the same"),
     (TU | {"x_graph_label_names.txt": b"ni\xe9\n"}, {}, LATIN),
     # point clouds
     ({"x.npy": npy("{'descr': '<f8'")}, {}, "its header is damaged"),

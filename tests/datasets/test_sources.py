@@ -59,9 +59,7 @@ def test_tables_of_molecules(folder):
 
 def test_molecules_that_cannot_be_read(folder):
     path = write(folder / "x.csv", "smiles,active\nCCO,1\nC1C,0\nCC,1\n")
-    with pytest.raises(
-        ValueError, match=r"x.csv: 1 of 3 molecules .* row 1 \('C1C' cannot be read as SMILES\)"
-    ):
+    with pytest.raises(ValueError, match=r"x.csv: 1 of 3 molecules .* row 1 \('C1C' cannot be read"):
         open_source(path)
     with pytest.warns(UserWarning, match="skipped 1 of 3 molecules"):
         data = open_source(path, errors="skip")

@@ -80,12 +80,7 @@ FITS = [
     (pk.WeisfeilerLehman(), UNSURE, ValueError, "LabelImputer"),
     (pk.WeisfeilerLehmanFeatures(), UNSURE, ValueError, "LabelImputer"),
     (LabelHistogram(), UNSURE, ValueError, "LabelImputer"),
-    (
-        pk.PropagationKernel(labels="node"),
-        one(3, [(0, 1)], None),
-        ValueError,
-        "labels='node'.*no node labels",
-    ),
+    (pk.PropagationKernel(labels="node"), one(3, [(0, 1)], None), ValueError, "labels='node'.*no node"),
     (pk.PropagationKernel(time="forward"), PLAIN, ValueError, "from_contacts"),
     (pk.ShortestPath(edge_labels=True, attributes="gaussian"), PAIRS, ValueError, "edge_labels=True"),
     (pk.ShortestPath(labels=0, attributes="gaussian"), PAIRS, ValueError, "entry of labels with attributes"),

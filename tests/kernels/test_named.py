@@ -45,9 +45,7 @@ def test_names_are_those_of_commands():
 @pytest.mark.parametrize("door", DOORS)
 def test_a_name_is_as_good_as_the_kernel(door):
     np.testing.assert_array_equal(DOORS[door]("wl"), DOORS[door](pk.WeisfeilerLehman()))
-    with pytest.raises(
-        ValueError, match="no kernel is called 'weisfeiler': the names are 'propagation', 'p2k', 'wl'"
-    ):
+    with pytest.raises(ValueError, match="no kernel is called 'weisfeiler': the names are 'propagation', "):
         DOORS[door]("weisfeiler")
 
 

@@ -55,11 +55,7 @@ def test_a_mask_or_numbers_name_nodes():
     ("call", "error", "word"),
     [
         (lambda: KnownNodes.of([["a", "b"], ["c", "d"]], None, 2), ValueError, "must be numbers or missing"),
-        (
-            lambda: KnownNodes.of([1, 0, 1], [4, 2, 4], 9),
-            ValueError,
-            "node 4 twice: give one target per node",
-        ),
+        (lambda: KnownNodes.of([1, 0, 1], [4, 2, 4], 9), ValueError, "node 4 twice: give one target per"),
         (lambda: KnownNodes.of(["a"], [7], 9).weights([]), ValueError, "give one per entry of y"),
         (lambda: node_numbers(np.array([True]), 3, "nodes"), ValueError, "nodes is a mask of shape"),
         (lambda: node_numbers([3], 3, "nodes"), ValueError, "outside 0..2"),

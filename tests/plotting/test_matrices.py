@@ -139,7 +139,7 @@ def test_graphs_are_refused():
     graphs = pk.datasets.make_molecules(3, random_state=0).graphs
     for wrong in (graphs, list(graphs), [nx.path_graph(3)] * 3):
         with pytest.raises(
-            TypeError, match="takes a kernel matrix, or features with one row per graph, got graphs"
+            TypeError, match="a kernel matrix, or features with one row per graph, got graphs"
         ):
             pk.plotting.plot_embedding(wrong)
     with pytest.raises(TypeError, match="got graphs"):

@@ -72,11 +72,7 @@ SCHEMES = [
     (AbsorbingWalk("C"), TypeError, f"{SET}.*got 'C'"),
     (AbsorbingWalk(3), TypeError, f"{SET}.*got 3"),
     (AbsorbingWalk(np.array(3)), TypeError, f"{SET}.*got array"),
-    (
-        BeliefPropagation(labels=[0, 1]),
-        ValueError,
-        "labels name the rows of compatibility, which is not given",
-    ),
+    (BeliefPropagation(labels=[0, 1]), ValueError, "labels name the rows of compatibility, which is not"),
     (AbsorbingWalk(lambda graphs: np.ones(3)), ValueError, "must return one bool per node"),
     (AbsorbingWalk(alpha=1.5), ValueError, "alpha must be at most 1, got 1.5"),
     (AbsorbingWalk(alpha=0), ValueError, "alpha must be a finite number above 0, got 0"),

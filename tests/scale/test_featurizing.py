@@ -85,9 +85,7 @@ def test_a_part_may_lose_all_its_molecules(tmp_path):
 def test_features_of_other_parameters_or_graphs_are_refused(plan, features, database, tmp_path):
     pk.featurize(plan, features, tmp_path / "out")
     before = contents(tmp_path / "out")
-    with pytest.raises(
-        ValueError, match=r"holds other features \(t_max is 2, not 3\): choose another folder"
-    ):
+    with pytest.raises(ValueError, match=r"holds other features \(t_max is 2, not 3\): choose another"):
         pk.featurize(plan, features.set_params(t_max=3), tmp_path / "out")
     other = pk.scale.partition(database, nodes_per_part=800)
     with pytest.raises(ValueError, match=r"holds other features \(of other graphs\)"):

@@ -86,9 +86,7 @@ def test_folders_and_parts_that_are_not_there(opened, tmp_path):
     with pytest.raises(FileNotFoundError, match=r"has no features\.json: featurize did not write into it"):
         pk.scale.open_features(tmp_path)
     opened.path(1).unlink()
-    with pytest.raises(
-        ValueError, match=f"1 of {opened.n_parts} parts of .* are missing: run featurize again"
-    ):
+    with pytest.raises(ValueError, match=f"1 of {opened.n_parts} parts of .* are missing: run featurize"):
         pk.scale.open_features(opened.folder)
     with pytest.raises(FileNotFoundError, match="is missing: run again to compute it"):
         opened.block(1)

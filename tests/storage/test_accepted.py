@@ -141,8 +141,7 @@ def test_nothing_is_written_that_could_not_be_read(tmp_path):
     index = pk.GraphIndex(random_state=0).fit(GRAPHS)
     index._names = [1j] * N
     with pytest.raises(
-        ValueError,
-        match=r"cannot be saved: load_model would refuse it \(the attributes of GraphIndex .*: ids are",
+        ValueError, match=r"load_model would refuse it \(the attributes of GraphIndex .*: ids"
     ):
         pk.save_model(index, path)
     assert path.read_text() == "precious"
