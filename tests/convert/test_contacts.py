@@ -1,4 +1,4 @@
-"""Contacts: nodes, relations, labels over time, durations, delays, and times that would merge."""
+"""Contacts: nodes, relations, labels over time, and times that would merge."""
 
 import numpy as np
 import pytest
@@ -40,15 +40,6 @@ def test_directed_contacts_are_received():
     assert edges(graphs) == {("b1", "received", "a1"), ("a1", "sent", "b1")}
 
 
-def test_delay_and_duration():
-    names = ("graph", "source", "target", "time", "wait", "length")
-    graphs = pk.from_contacts(
-        contacts((0, "a", "b", 1, 2, 4), names=names), delay="wait", duration="length", directed=True
-    )
-    received = {edge for edge in edges(graphs) if edge[1] == "received"}
-    assert received == {("b3", "received", "a1"), ("b7", "received", "a5")}
-
-
 def test_labels_hold_until_they_change_and_changes_are_nodes():
     labels = contacts(
         (0, "a", 2, "S"), (0, "a", 4, "I"), (0, "b", 0, "S"), names=("graph", "node", "time", "label")
@@ -67,15 +58,6 @@ def test_vertices_without_contacts_and_without_labels():
     assert graphs.moments.vertices.to_array().tolist() == ["lone", "a", "b"]
     assert graphs.node_labels.tolist() == ["S", None, None]
     assert graphs.moments.times[0] == 7
-
-
-def test_labels_of_contacts():
-    graphs = pk.from_contacts(
-        contacts((0, "a", "b", 1, "call"), names=("graph", "source", "target", "time", "kind")), label="kind"
-    )
-    assert set(graphs.edge_labels) == {("contact", "call")}
-    kernel = pk.WeisfeilerLehman(t_max=1, time="both", edge_labels=True)
-    assert kernel.fit_transform(graphs).shape == (1, 1)
 
 
 def test_dates_one_graph_and_graphs_without_contacts():
@@ -102,9 +84,10 @@ def test_dates_of_any_unit_and_zone_are_seconds(unit, zone, recwarn):
 def test_dates_and_durations_beyond_nanoseconds_do_not_wrap():
     dates = np.array(["1600-01-01", "3000-01-01"], dtype="M8[s]")
     table = pd.DataFrame({"source": "a", "target": "b", "time": dates})
-    table["length"] = np.array([0, 10**12], dtype="m8[s]")
-    times = pk.from_contacts(table, graph=None, duration="length").moments.times
-    assert sorted(set(times)) == [-11676096000.0, 32503680000.0, 1032503680000.0]
+    times = pk.from_contacts(table, graph=None).moments.times
+    assert sorted(set(times)) == [-11676096000.0, 32503680000.0]
+    table["time"] = np.array([0, 10**12], dtype="m8[s]")
+    assert sorted(set(pk.from_contacts(table, graph=None).moments.times)) == [0.0, 1e12]
 
 
 @pytest.mark.parametrize(

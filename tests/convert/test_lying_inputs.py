@@ -182,14 +182,14 @@ def tables():
 
 
 def tables_of_contacts():
-    good = {"graph": [0, 0, 1], "source": [0, 1, 0], "target": [1, 2, 1], "time": [1, 2, 3], "l": list("abc")}
+    good = {"graph": [0, 0, 1], "source": [0, 1, 0], "target": [1, 2, 1], "time": [1, 2, 3]}
     states = {"graph": [0, 0, 1], "node": [0, 0, 1], "time": [1, 2, 3], "label": list("aba")}
     for table in with_a_lie(good):
-        yield (table,), {"label": "l"}
+        yield (table,), {}
     for table in with_a_lie(states):
         yield (pandas.DataFrame(good),), {"node_labels": table}
-    for number, option in product(WRAPPING, ("duration", "delay")):
-        yield (pandas.DataFrame(good | {"span": [1, number, 2**63 - 1]}),), {option: "span"}
+    for number in WRAPPING:
+        yield (pandas.DataFrame(good | {"time": [1, number, 2**63 - 1]}),), {}
 
 
 def cases_of(name):

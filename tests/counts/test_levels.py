@@ -17,7 +17,11 @@ from propkernels.kernels import LabelHistogram, LabelHistogramFeatures, Shortest
 from propkernels.propagation import GaussianMixtures
 
 LABELLED = pk.datasets.make_molecules(24, random_state=0, mean_nodes=12).graphs
-ATTRIBUTED = pk.datasets.make_synthetic(16, random_state=0).graphs
+ATTRIBUTED = (
+    LABELLED[:16]
+    .with_labels(None)
+    .with_attributes(np.random.default_rng(0).normal(size=LABELLED[:16].n_nodes))
+)
 GRIDS = pk.GridDatabase(list(np.random.default_rng(0).integers(0, 2, size=(8, 5, 5))))
 
 

@@ -31,7 +31,7 @@ def test_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert where["NCI1"] == "cache"
     assert where["NCI109"] == where["COX2"] == "download"
     assert where["DIGITS"] == where["FAMILIES"] == "bundled"
-    assert where["make_synthetic"] == where["make_molecules"] == "generated"
+    assert where["make_molecules"] == "generated"
 
 
 def test_elements_are_numbered_as_rdkit_numbers_them() -> None:
@@ -44,7 +44,7 @@ def test_names_of_a_set_in_the_catalogue() -> None:
     graphs = GraphDatabase([[0, 1], [1, 0]], [0, 2], node_labels=[0, 9], edge_labels=[2, 2])
     graphs = GraphDatabase.concat([graphs, graphs])
     data = named(Dataset("MUTAG", graphs, np.array([-1, 1])), "MUTAG")
-    assert data.label_names == data.graphs[1].database.names.labels == {0: "C"}
+    assert dict(data.graphs.names.labels) == data.graphs[1].database.names.labels == {0: "C"}
     assert data.graphs.names.edge_labels == {2: "double"}
     assert data.target_names == ("not mutagenic", "mutagenic")
     assert named(Dataset("MUTAG", graphs, np.array([5, 1])), "MUTAG").target_names == ()

@@ -69,6 +69,6 @@ def test_labels_of_a_known_set_have_names_beside_them(
     write_folder(tmp_path / "TINY", files)
     monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path))
     named, plain = pk.datasets.load("mutag"), pk.datasets.load("TINY")
-    assert plain.label_names == {}
+    assert plain.graphs.names.labels == {}
     assert named.graphs == plain.graphs
-    assert named.label_names == {0: "C", 3: "F", 5: "Cl", 6: "Br"}
+    assert named.graphs.names.labels == {0: "C", 3: "F", 5: "Cl", 6: "Br"}

@@ -123,25 +123,3 @@ def test_lines_of_another_length_are_refused(line, tmp_path):
     for read in (open_source, pk.scale.partition):
         with pytest.raises(ValueError, match=r"has a line with \d cells instead of 2: b'CC"):
             read(path)
-
-
-@pytest.mark.parametrize(
-    ("name", "remedy"),
-    [
-        ("x.graphml", "networkx.read_graphml and pass the graphs to pk.from_networkx"),
-        ("x.DOT", "networkx.nx_pydot.read_dot and pass the graphs to pk.from_networkx"),
-        ("x.gv", "networkx.nx_pydot.read_dot and pass the graphs to pk.from_networkx"),
-        ("x.gxl", "a parser of XML and pass the graphs to pk.from_networkx"),
-        ("x.ply", "trimesh.load and pass the vertices to pk.from_points"),
-    ],
-)
-def test_files_that_other_libraries_read(name, remedy, tmp_path):
-    path = tmp_path / name
-    path.write_text("x")
-    for read, place in ((open_source, path), (pk.datasets.load, str(path)), (pk.scale.partition, path)):
-        with pytest.raises(ValueError) as caught:
-            read(place)
-        assert str(caught.value) == f"{place}: read it with {remedy}"
-    with pytest.raises(ValueError) as caught:
-        open_source(tmp_path)
-    assert str(caught.value) == f"{path}: read it with {remedy}"

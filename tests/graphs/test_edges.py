@@ -112,11 +112,3 @@ def test_weights_from_attributes_by_number_name_and_array():
     assert graphs.with_weights([0.0, 2.0]).adjacency.data.tolist() == [2.0]  # no edge of weight 0
     assert graphs.with_weights(1).with_weights(None) == graphs
     assert graphs.with_weights("angle").edge_attribute_names == ("length", "angle")
-
-
-def test_bins_of_an_attribute_as_labels():
-    path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    graphs = GraphDatabase(path, [0, 3], edge_attributes=[1.0, 1.0, 3.0, np.nan])
-    assert graphs.bin_edge_attribute(bins=[2.0]).edge_labels.tolist() == [0, 0, 1, -1]
-    assert graphs.bin_edge_attribute(bins=2).edge_labels.tolist() == [1, 1, 1, -1]
-    assert graphs.edge_labels is None

@@ -234,9 +234,3 @@ def test_bad_input_is_one_sentence(call, kind, words):
 def test_parts_of_unknown_origin_that_do_not_fit(changed):
     with pytest.raises((TypeError, ValueError, IndexError)):
         unpack(pack(PAIR) | changed)
-
-
-def test_a_file_with_something_else(tmp_path):
-    pk.save_model(pk.PropagationKernel(), tmp_path / "kernel.pk")
-    with pytest.raises(ValueError, match="holds a PropagationKernel, not a GraphDatabase"):
-        GraphDatabase.load(tmp_path / "kernel.pk")

@@ -46,8 +46,8 @@ def twins(graphs, folder):
     yield unpack(pack(graphs))
     yield GraphDatabase.concat([graphs[:1], graphs[1:]])
     yield graphs[[1, 0]][[1, 0]]
-    graphs.save(folder / "graphs.pk")
-    yield GraphDatabase.load(folder / "graphs.pk")
+    pk.save_model(graphs, folder / "graphs.pk")
+    yield pk.load_model(folder / "graphs.pk")
     if graphs.attribute_matrix is None and not isinstance(graphs.label_column, pk.LabelDistributions):
         graphs.with_ids(["a", "b"]).to_parquet(folder / "graphs.parquet")
         yield GraphDatabase.from_parquet(folder / "graphs.parquet").with_ids(graphs.ids)

@@ -11,17 +11,18 @@ from propkernels.scale.pure import described, digest_of, pure_features
 
 
 def test_fitted_features_of_attributes(tmp_path):
-    data = pk.datasets.make_synthetic(12, random_state=0)
-    data.graphs.to_parquet(tmp_path / "graphs.parquet", row_group_size=3)
+    graphs = pk.datasets.make_molecules(12, random_state=0, mean_nodes=100).graphs.with_labels(None)
+    graphs = graphs.with_attributes(np.random.default_rng(0).normal(size=graphs.n_nodes))
+    graphs.to_parquet(tmp_path / "graphs.parquet", row_group_size=3)
     plan = pk.scale.partition(tmp_path / "graphs.parquet", nodes_per_part=300)
     features = pk.PropagationFeatures(n_features=512, t_max=1, attributes="joint", random_state=0)
     with pytest.raises(ValueError, match="learn their scale: fit them on a sample"):
         pk.featurize(plan, features, tmp_path / "out")
-    features.fit(data.graphs[:6])
+    features.fit(graphs[:6])
     opened = pk.featurize(plan, features, tmp_path / "out")
-    assert (opened.to_scipy() != features.transform(data.graphs)).nnz == 0
+    assert (opened.to_scipy() != features.transform(graphs)).nnz == 0
     with pytest.raises(ValueError, match="holds other features"):
-        pk.featurize(plan, features.fit(data.graphs[:7]), tmp_path / "out")
+        pk.featurize(plan, features.fit(graphs[:7]), tmp_path / "out")
 
 
 def test_missing_labels_need_fitted_features(tmp_path):

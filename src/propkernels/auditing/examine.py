@@ -107,7 +107,7 @@ def audit(
     """
     began, used = perf_counter(), process_time()
     database, wanted = _opened(graphs, target, None)
-    label_names = graphs.label_names if isinstance(graphs, Dataset) else {}
+    label_names = dict(graphs.graphs.names.labels) if isinstance(graphs, Dataset) else {}
     t_max = check_integer(t_max, "t_max", 0)
     seed = draw_seed(random_state) % 2**31
     tested, tested_target = (None, None) if test is None else _opened(test, test_target, wanted)

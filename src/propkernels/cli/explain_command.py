@@ -135,7 +135,7 @@ def find_flips(model: Any, data: Dataset, graph: int, top: int, wanted: str | No
             top,
             target=target,
             molecule=molecule_of(data, graph),
-            label_names=data.label_names,
+            label_names=data.graphs.names.labels,
         )
 
 

@@ -14,7 +14,7 @@ from propkernels.convert.pandas import check_columns, from_pandas, numbered_keys
 from propkernels.convert.table_columns import warn_unused
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
-from propkernels.graphs.moments import CONTACT, EARLIER, LATER, RECEIVED, RELATIONS, SENT
+from propkernels.graphs.moments import CONTACT, EARLIER, LATER, RECEIVED, SENT
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -32,19 +32,16 @@ def from_contacts(
     source: str = "source",
     target: str = "target",
     time: str = "time",
-    duration: str | None = None,
-    delay: str | None = None,
-    label: str | None = None,
     node_labels: DataFrame | None = None,
     directed: bool = False,
     errors: str = "raise",
 ) -> GraphDatabase:
     """Convert a table of contacts to graphs in time.
 
-    A vertex becomes one node per time at which something happens to it: a contact begins, ends or arrives, or
-    its label changes. Edges join nodes that are in contact (relation "contact"; "received" and "sent" for
-    directed or delayed contacts), and each node to the same vertex before and after ("earlier", "later").
-    Kernels with ``time="forward"`` pass information along contacts and forwards in time only.
+    A vertex becomes one node per time at which something happens to it: a contact, or a change of its label.
+    Edges join nodes that are in contact (relation "contact"; "received" and "sent" for directed contacts),
+    and each node to the same vertex before and after ("earlier", "later"). Kernels with ``time="forward"``
+    pass information along contacts and forwards in time only.
 
     Parameters
     ----------
@@ -56,12 +53,6 @@ def from_contacts(
     graph, source, target, time : str
         Columns of ``contacts``: graph, the two vertices, and the time, a number or a date (then seconds
         since 1970). ``graph=None``: all contacts belong to one graph.
-    duration : str, optional
-        Column with the duration of contacts: information may cross at the beginning and at the end.
-    delay : str, optional
-        Column with the time that information needs to cross.
-    label : str, optional
-        Column with labels of contacts.
     node_labels : DataFrame, optional
         Labels of vertices over time: the columns ``graph`` (as above), "node", ``time`` (as above) and
         "label". A label holds until the next one of its vertex, and the first one also before its time.
@@ -96,12 +87,12 @@ def from_contacts(
     pd = import_optional("pandas", extra="pandas", purpose="from_contacts needs")
     table: Any = contacts
     states: Any = node_labels
-    check_columns(table, "contacts", [graph, source, target, time, duration, delay, label])
+    used = (graph, source, target, time)
+    check_columns(table, "contacts", used)
     if states is not None:
         check_columns(states, "node_labels", [graph, "node", time, "label"])
-    used = (graph, source, target, time, duration, delay, label)
     if unused := [name for name in table if name not in used]:
-        warn_unused(unused, "contacts", "name a column as label to use it", stacklevel=3)
+        warn_unused(unused, "contacts", "contacts have two ends and a time", stacklevel=3)
     if graph is None:
         graph, table = GRAPH, table.assign(**{GRAPH: 0})
         states = None if states is None else states.assign(**{GRAPH: 0})
@@ -114,8 +105,7 @@ def from_contacts(
         seen = _labels(states["label"], "node_labels")
         history = pd.DataFrame({"vertex": vertices.labeled, "time": _times(states, time, "node_labels")})
         history = history.assign(label=seen.ids).sort_values(["vertex", "time"], kind="stable")
-    parts = _Parts.of(table, vertices, time, duration, delay, label, directed)
-    nodes = _Nodes.of(pd, parts, history, len(vertices.graph))
+    nodes = _Nodes.of(pd, vertices, _times(table, time, "contacts"), history)
     owner = vertices.graph[nodes.vertex]  # as a column of its type: texts of any characters are not encoded
     columns = {GRAPH: pd.Series(owner, dtype=owner.dtype), "node": np.arange(len(owner))}
     columns |= {"vertex": nodes.vertex, "time": nodes.time}
@@ -123,7 +113,7 @@ def from_contacts(
         values = object_array([*seen.values, None])
         columns["label"] = pd.Series(values[_labels_at(pd, nodes, history)], dtype=object)
     found: Any = from_pandas(
-        _edges(pd, parts, nodes, owner),
+        _edges(pd, nodes, owner, directed),
         pd.DataFrame(columns),
         graphs,
         graph=GRAPH,
@@ -229,78 +219,33 @@ def _seconds_of(values: Any) -> Times:
     return np.where(np.isnat(plain), np.nan, plain.astype(np.int64) / in_second)
 
 
-class _Parts(NamedTuple):
-    """Moments at which information crosses: the sender with its time, the receiver with its time."""
-
-    sender: Numbers
-    sent: Times
-    receiver: Numbers
-    received: Times
-    mutual: NDArray[np.bool_]  # whether both ends receive at the same time
-    row: Numbers  # the row of the contact
-    labels: LabelColumn | None
-
-    @classmethod
-    def of(
-        cls,
-        contacts: Any,
-        vertices: _Vertices,
-        time: str,
-        duration: str | None,
-        delay: str | None,
-        label: str | None,
-        directed: bool,
-    ) -> _Parts:
-        begin, rows = _times(contacts, time, "contacts"), np.arange(len(contacts))
-        length = np.zeros(len(contacts)) if duration is None else _times(contacts, duration, "contacts")
-        late = np.zeros(len(contacts)) if delay is None else _times(contacts, delay, "contacts")
-        for column, values in ((duration, length), (delay, late)):
-            with np.errstate(over="ignore"):
-                ends = begin + values
-            is_lost = (values > 0) & ((ends == begin) | np.isinf(ends))
-            for is_wrong, what in ((values < 0, "negative"), (is_lost, "lost beside the time")):
-                if is_wrong.any():
-                    wrong = int(np.flatnonzero(is_wrong)[0])
-                    raise ValueError(f"the column {column!r} of contacts is {what} in row {wrong}")
-        lasting = length > 0
-        row = np.concatenate([rows, rows[lasting]])
-        sent = np.concatenate([begin, (begin + length)[lasting]])
-        first, second, late = vertices.first[row], vertices.second[row], late[row]
-        labels = None if label is None else _labels(contacts[label], "contacts")
-        if not directed:
-            first, second = np.concatenate([first, second]), np.concatenate([second, first])
-            sent, late, row = np.tile(sent, 2), np.tile(late, 2), np.tile(row, 2)
-        mutual = (late == 0) & (not directed)
-        return cls(first, sent, second, sent + late, mutual, row, labels)
-
-
 class _Nodes(NamedTuple):
-    """Nodes: each vertex at each of its times, ordered by vertex and time; ends of crossings as nodes."""
+    """Nodes: each vertex at each of its times, ordered by vertex and time; ends of contacts as nodes."""
 
     vertex: Numbers
     time: Times
-    sender: Numbers
-    receiver: Numbers
+    first: Numbers
+    second: Numbers
 
     @classmethod
-    def of(cls, pd: Any, parts: _Parts, history: Any, n_vertices: int) -> _Nodes:
-        """Return nodes for both ends of crossings and for changes of labels; one of a vertex without any."""
-        ends = [(parts.sender, parts.sent), (parts.receiver, parts.received)]
-        several = [pd.DataFrame({"vertex": vertex, "time": time}) for vertex, time in ends]
-        crossings = pd.concat(several, ignore_index=True)
-        begin = pd.Series(0.0, index=np.arange(n_vertices))
+    def of(cls, pd: Any, vertices: _Vertices, times: Times, history: Any) -> _Nodes:
+        """Return nodes for both ends of contacts and for changes of labels; one of a vertex without any."""
+        ends = [pd.DataFrame({"vertex": end, "time": times}) for end in (vertices.first, vertices.second)]
+        contacts = pd.concat(ends, ignore_index=True)
+        several, every = [contacts], np.arange(len(vertices.graph))
+        begin = pd.Series(0.0, index=every)
         if history is not None:
             before = history.shift()
             is_change = (history["vertex"] == before["vertex"]) & (history["label"] != before["label"])
             several.append(history.loc[is_change, ["vertex", "time"]])
             begin.update(history.groupby("vertex")["time"].first())
-        alone = np.setdiff1d(np.arange(n_vertices), pd.concat(several)["vertex"])
+        alone = np.setdiff1d(every, pd.concat(several)["vertex"])
         several.append(pd.DataFrame({"vertex": alone, "time": begin[alone].to_numpy()}))
         nodes = pd.concat(several).drop_duplicates().sort_values(["vertex", "time"], ignore_index=True)
-        number = pd.MultiIndex.from_frame(nodes).get_indexer(pd.MultiIndex.from_frame(crossings))
-        sender, receiver = np.split(number.astype(np.int64), 2)
+        number = pd.MultiIndex.from_frame(nodes).get_indexer(pd.MultiIndex.from_frame(contacts))
+        first, second = np.split(number.astype(np.int64), 2)
         vertex, time = (nodes[name].to_numpy() for name in ("vertex", "time"))
-        return cls(vertex.astype(np.int64), time.astype(np.float64), sender, receiver)
+        return cls(vertex.astype(np.int64), time.astype(np.float64), first, second)
 
 
 def _labels_at(pd: Any, nodes: _Nodes, history: Any) -> Numbers:
@@ -314,28 +259,16 @@ def _labels_at(pd: Any, nodes: _Nodes, history: Any) -> Numbers:
     return labels
 
 
-def _edges(pd: Any, parts: _Parts, nodes: _Nodes, owner: NDArray[Any]) -> Any:
+def _edges(pd: Any, nodes: _Nodes, owner: NDArray[Any], directed: bool) -> Any:
     """Return the table of edges: an edge leads from the node that receives to the node that it hears."""
-    one_way, later = np.flatnonzero(~parts.mutual), np.flatnonzero(np.diff(nodes.vertex) == 0) + 1
-    none = np.full(len(later), -1)  # the row of no contact
-    number = {name: i for i, name in enumerate(RELATIONS)}
-    kinds = (  # receiving nodes, heard nodes, relation, row of the contact
-        (nodes.receiver, nodes.sender, np.where(parts.mutual, number[CONTACT], number[RECEIVED]), parts.row),
-        (nodes.sender[one_way], nodes.receiver[one_way], one_way * 0 + number[SENT], parts.row[one_way]),
-        (later, later - 1, later * 0 + number[EARLIER], none),
-        (later - 1, later, later * 0 + number[LATER], none),
+    later = np.flatnonzero(np.diff(nodes.vertex) == 0) + 1
+    kinds = (  # receiving nodes, heard nodes, relation
+        (nodes.second, nodes.first, RECEIVED if directed else CONTACT),
+        (nodes.first, nodes.second, SENT if directed else CONTACT),
+        (later, later - 1, EARLIER),
+        (later - 1, later, LATER),
     )
-    source, target, relation, row = (np.concatenate(columns) for columns in zip(*kinds, strict=True))
-    label = np.full(len(row), -1)
-    if parts.labels is not None:
-        label = np.where(row >= 0, np.append(parts.labels.ids, -1)[row], -1)
-    table = pd.DataFrame({"source": source, "target": target, "relation": relation, "label": label})
-    table = table.drop_duplicates(ignore_index=True)
-    relations = pd.Categorical.from_codes(table["relation"], categories=list(RELATIONS))
-    if parts.labels is not None:  # a contact with a label has (relation, label)
-        pairs = zip(relations, table["label"].tolist(), strict=True)
-        labeled = [kind if at < 0 else (kind, parts.labels.values[at]) for kind, at in pairs]
-        relations = pd.Series(object_array(labeled), dtype=object)
-    table["relation"] = relations
+    parts = [pd.DataFrame({"source": u, "target": v, "relation": kind}) for u, v, kind in kinds]
+    table = pd.concat(parts, ignore_index=True).drop_duplicates(ignore_index=True)
     table[GRAPH] = pd.Series(owner[table["source"].to_numpy()], dtype=owner.dtype)
-    return table.drop(columns="label")
+    return table

@@ -205,12 +205,8 @@ def knn_graph(points: ArrayLike, n_neighbors: int = 4) -> csr_array:
            [0., 1., 0.]])
     """
     number = check_integer(n_neighbors, "n_neighbors", 1)
-    table = np.asarray(points, dtype=np.float64)
-    if table.ndim != 2:
-        raise ValueError(f"points must have two dimensions (n, d), got the shape {table.shape}")
-    wrong = np.flatnonzero(~np.isfinite(table).all(axis=1))
-    if wrong.size:
-        raise ValueError(f"points must be finite, but point {wrong[0]} is {table[wrong[0]].tolist()}")
+    faults = Faults("raise", 1, noun="cloud")
+    (table,) = read_each([points], _checked, faults, np.empty((0, 1)))
     n = len(table)
     source, target, _ = _neighbors(table, number)
     return csr_array((np.ones(len(source)), (source, target)), shape=(n, n))

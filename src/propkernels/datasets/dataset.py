@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from propkernels._utils.cells import as_classes, is_missing, typed_column
 from propkernels._utils.checks import format_table, kind_of
 from propkernels._utils.safe_files import packaged_text
-from propkernels._utils.typing import Array, LabelNames, Record
+from propkernels._utils.typing import Array, Record
 from propkernels.graphs import GraphDatabase
 from propkernels.graphs.container import count
 
@@ -46,9 +46,6 @@ class Dataset:
         Other data of the set: "coordinates", "normals", "smiles", ...
     description : str
         Description from the files of the set.
-    label_names : dict
-        Names of node labels for display, such as ``{0: "C", 1: "N"}``; empty if unknown. The labels of
-        ``graphs``, and hence all kernels, are those of the file; ``graphs.names`` has the names too.
     columns : dict
         Further values, one per graph, by name: other columns of a table, or names of molecules.
     """
@@ -59,7 +56,6 @@ class Dataset:
     target_names: tuple[str, ...] = ()
     extras: Record = field(default_factory=dict)
     description: str = ""
-    label_names: LabelNames = field(default_factory=dict)
     columns: Record = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -247,10 +243,7 @@ class Catalogue(tuple[DatasetInfo, ...]):
     __str__ = __repr__
 
 
-GENERATED = (
-    DatasetInfo("make_synthetic", 300, 2, None, 1, "generated"),
-    DatasetInfo("make_molecules", None, 2, 6, None, "generated"),
-)
+GENERATED = (DatasetInfo("make_molecules", None, 2, 6, None, "generated"),)
 BUNDLED = (
     DatasetInfo("FAMILIES", 317, 14, 7, None, "bundled"),
     DatasetInfo("DIGITS", 1797, 10, 4, None, "bundled"),
@@ -290,7 +283,6 @@ def named(data: Dataset, name: str) -> Dataset:
         data,
         graphs=graphs.with_names(labels, edge_labels),
         target_names=target_names,
-        label_names=labels,
     )
 
 
@@ -309,22 +301,6 @@ def check_name(name: Any) -> str:
             "(read_tu reads a folder or a zip by its path)"
         )
     return name
-
-
-OTHER_READERS = {
-    ".graphml": "networkx.read_graphml and pass the graphs to pk.from_networkx",
-    ".gxl": "a parser of XML and pass the graphs to pk.from_networkx",
-    ".dot": "networkx.nx_pydot.read_dot and pass the graphs to pk.from_networkx",
-    ".gv": "networkx.nx_pydot.read_dot and pass the graphs to pk.from_networkx",
-    ".ply": "trimesh.load and pass the vertices to pk.from_points",
-}
-
-
-def refuse_foreign(path: str | os.PathLike[str]) -> None:
-    """Raise ValueError for a file of a format that another library reads; the message says which."""
-    remedy = OTHER_READERS.get(Path(path).suffix.lower())
-    if remedy is not None:
-        raise ValueError(f"{path}: read it with {remedy}")
 
 
 def home_expanded(path: Any) -> Path:

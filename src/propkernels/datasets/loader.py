@@ -26,7 +26,6 @@ from propkernels.datasets.dataset import (
     data_folder,
     find_in,
     named,
-    refuse_foreign,
 )
 from propkernels.datasets.tu import read_files, read_tu
 from propkernels.graphs import GridDatabase
@@ -230,8 +229,6 @@ def load(name: str, *, target_required: bool = True, allow_unverified: bool = Fa
     >>> data
     Dataset(DIGITS: 1797 images of 8 x 8, 115008 pixels, 4 labels, 10 classes)
     """
-    if isinstance(name, str):
-        refuse_foreign(name)
     check_name(name)
     folder = cache_folder()
     found = find_in(data_folder(), name) or find_in(folder, name)

@@ -186,8 +186,6 @@ def explore(
         columns = {name: known.take(values) for name, values in (columns or {}).items()}
         given, target = known.take(given), known.target
     shown, places, pixels = _drawable(given, layout)
-    if data is not None and data.label_names:
-        shown = shown.with_names(data.label_names)
     molecules = None if molecules is None else list(molecules)
     chemistry = None if places is not None else read_molecules(shown, molecules)
     if molecules is not None and all(isinstance(molecule, str) for molecule in molecules):

@@ -25,7 +25,7 @@ from propkernels.graphs.edges import (
     sorted_edges,
 )
 from propkernels.graphs.label_distributions import LabelDistributions, Labeling
-from propkernels.graphs.labels import UNOBSERVED, LabelColumn
+from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.moments import Moments, check_moments
 from propkernels.graphs.names import Names
 from propkernels.graphs.validation import (
@@ -385,36 +385,6 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
             )
         return self._rebuilt(weights=values)
 
-    def bin_edge_attribute(
-        self, attribute: str | int = 0, bins: int | Sequence[float] | NDArray[np.float64] = 4
-    ) -> GraphDatabase:
-        """Return the same graphs with edges labeled by the bin of an edge attribute.
-
-        Parameters
-        ----------
-        attribute : str or int, default=0
-            Name or number of the edge attribute.
-        bins : int or sequence of float, default=4
-            Limits between bins, as for ``numpy.digitize``; or the number of bins with about equally many
-            edges of these graphs. For new graphs, pass the limits of the first graphs.
-
-        Examples
-        --------
-        >>> import numpy as np, propkernels as pk
-        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-        >>> lengths = pk.GraphDatabase(path, [0, 3], edge_attributes=[1.2, 1.2, 3.4, 3.4])
-        >>> lengths.bin_edge_attribute(bins=[2.0]).edge_labels
-        array([0, 0, 1, 1])
-        """
-        values = choose_column(self.edge_attributes, self.edge_attribute_names, attribute)
-        known = ~np.isnan(values)
-        if np.ndim(bins) == 0:
-            n_bins = int(np.asarray(bins))
-            shares = np.arange(1, n_bins) / n_bins
-            bins = np.quantile(values[known], shares) if known.any() else []
-        labels = np.where(known, np.digitize(values, np.asarray(bins, dtype=np.float64)), UNOBSERVED)
-        return self.with_edge_labels(labels)
-
     def _rebuilt(self, weights: NDArray[np.float64] | None = None, **changed: Any) -> GraphDatabase:
         """Return a database with changed edges; parallel entries that have become equal are merged."""
         coo = self.adjacency.tocoo()
@@ -468,22 +438,6 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         return [graph_to_networkx(graph) for graph in self]
 
     # files
-
-    def save(self, path: PathLike) -> None:
-        """Write all graphs to a file for :meth:`load`; see :func:`propkernels.save_model`."""
-        import propkernels  # through the public name, because storage is above this package
-
-        propkernels.save_model(self, path)
-
-    @classmethod
-    def load(cls, path: PathLike) -> GraphDatabase:
-        """Read a file written by :meth:`save`; untrusted files are safe to read."""
-        import propkernels
-
-        graphs = propkernels.load_model(path)
-        if not isinstance(graphs, cls):
-            raise ValueError(f"{path} holds a {type(graphs).__name__}, not a GraphDatabase")
-        return graphs
 
     def to_parquet(
         self, path: PathLike, *, target: Target | None = None, row_group_size: int = 10_000

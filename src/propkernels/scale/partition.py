@@ -14,7 +14,7 @@ from propkernels._utils.safe_files import open_regular
 from propkernels._utils.typing import PathLike
 from propkernels.convert.parquet import has_graphs
 from propkernels.convert.rdkit import VIEWS
-from propkernels.datasets.dataset import PLAIN_NAME, data_folder, find_in, home_expanded, refuse_foreign
+from propkernels.datasets.dataset import PLAIN_NAME, data_folder, find_in, home_expanded
 from propkernels.datasets.tables import Reading
 from propkernels.scale.opened import MANIFEST
 from propkernels.scale.readers import FORMATS, GraphBlock, Part, Plan
@@ -199,7 +199,6 @@ def _files(source: Files) -> Iterator[tuple[str, Path]]:
 
 
 def _kind(path: Path) -> str:
-    refuse_foreign(path)
     suffix = path.suffix.lower()
     if suffix not in KINDS:
         raise ValueError(f"{path} is not read part by part, only {', '.join(KINDS)} files are: {REMEDY}")
