@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.counts.bins import Bins, nodes_around
+from propkernels.counts.bins import Bins, bin_text, nodes_around, smarts_of
 from propkernels.kernels import ShortestPathFeatures
 
 DATA = pk.datasets.make_molecules(30, random_state=1)
@@ -143,6 +143,15 @@ def test_graphs_without_labels_are_described_by_stars():
     (one,) = pk.PropagationFeatures(t_max=1, random_state=0).fit(bare).describe(4, bare)
     assert one.subgraph.node_labels is None
     assert one.neighborhood == "* | * * *"
+
+
+def test_bins_of_molecules_are_patterns():
+    smiles = pytest.importorskip("rdkit.Chem").MolFromSmiles("CCO")
+    graph = pk.from_smiles(["CCO"], node_labels="symbol")
+    assert bin_text(graph, np.array([2, 0]), 1, ["O", "C"]) == "[#6]-[#8]"
+    assert bin_text(graph.with_labels(list("CCO")), np.array([[0, 1]]), 0, ["C", "C"]) == "C, C"
+    assert smarts_of(smiles, np.array([0, 1]), 0) == "[#6]-[#6]"
+    assert smarts_of(smiles, np.array([0, 2]), 0) == "[#6].[#8]"
 
 
 def test_nodes_around_several_roots():

@@ -117,6 +117,7 @@ def test_equal_values_are_not_evidence_and_a_constant_gap_is_all():
     assert paired_test(rounded, FIRST, 0.1).p == paired_test(FIRST, rounded, 0.1).corrected_p == 1.0
     ones, zeros = np.ones(5), np.zeros(5)
     assert paired_test(ones, zeros, 0.1).p == 0.0
+    assert np.isnan(paired_test(ones[:1], zeros[:1], 0.1).p)
     assert paired_test(zeros, ones, 0.1).t == -np.inf
 
 
@@ -155,6 +156,8 @@ def test_the_best_has_the_largest_mean(tmp_path):
     worse = result(scores=result().scores / 2)
     html = write_evaluations(tmp_path / "page.html", {"better": result(), "worse": worse}).read_text("utf-8")
     assert "of better, the best" in html
+    assert f"<title>{worse.data}: accuracy in cross-validation</title>" in html
+    assert f">{worse.seconds:.2f}".rstrip("0") in html
 
 
 def test_folds_are_dots():

@@ -21,6 +21,7 @@ def test_seeds_of_more_repeats_begin_alike():
 def test_a_number_gives_shuffled_stratified_folds():
     expected = StratifiedKFold(3, shuffle=True, random_state=5).split(TARGET, TARGET)
     assert held_out(choosing_folds(TARGET, 3, seed=5)) == held_out(expected)
+    assert choosing_folds(TARGET, 3)[0][0].tolist() == choosing_folds(TARGET, 3, seed=0)[0][0].tolist()
 
 
 def test_a_splitter_is_taken_as_it_is():

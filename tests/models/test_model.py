@@ -84,6 +84,8 @@ def test_default_folds_of_evaluate_are_as_many_as_the_smallest_class_gives():
     y = np.where(np.arange(60) < 3, 1, 0)
     with pytest.warns(UserWarning, match="3 folds instead of 10: the smallest class"):
         assert pk.evaluate(GRAPHS, y, KERNEL).scores.shape == (1, 3)
+    with pytest.warns(UserWarning, match="4 folds instead of 10: there are 4 groups"):
+        pk.evaluate(GRAPHS, TARGET, KERNEL, groups=np.arange(60) // 15)
 
 
 def test_evaluate_says_once_that_a_class_has_a_single_graph():

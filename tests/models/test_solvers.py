@@ -60,6 +60,14 @@ def test_with_all_graphs_as_landmarks_it_is_least_squares_on_the_kernel():
     np.testing.assert_allclose(model.held_out_, full.held_out_, atol=5e-3)
 
 
+@pytest.mark.parametrize("normalize", [True, False])
+def test_the_linear_solver_is_least_squares_on_all_graphs(normalize, few_landmarks):
+    options = {"kernel": pk.WeisfeilerLehman(t_max=1), "C": 0.1, "t_max": 1, "normalize": normalize}
+    model, full = (fitted(solver=solver, **options) for solver in ("linear", "ridge"))
+    np.testing.assert_allclose(model.decision_function(GRAPHS), full.decision_function(GRAPHS), atol=2e-2)
+    assert model.solver_ == "linear"
+
+
 @pytest.mark.parametrize("weights", [None, np.arange(60) % 3 + 0.5])
 def test_landmarks_minimize_the_loss_of_the_definition(weights, few_landmarks, monkeypatch):
     """In runs of rows and of landmarks; held-out decisions are those of refits with the same landmarks."""

@@ -22,6 +22,7 @@ FILTERS = {
     "box": np.ones((5, 3)),
     "larger than the images": GENERATOR.random((9, 7)),
     "the centre alone": np.ones((1, 1)),
+    "small numbers": 1e-9 * GENERATOR.random((3, 3)),
 }
 SHAPES = [(4, 5), (3, 3), (1, 6), (7, 2)]
 

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array
 
 import propkernels as pk
 from propkernels.graphs.labels import LabelColumn
@@ -202,6 +203,21 @@ def test_attributes(attributes):
         )
         ones.set_params(**settings)
         assert (ones.fit_transform(graphs) < ones.fit_transform(alike)).any()
+
+
+@pytest.mark.parametrize("attributes", ["sum", PropagatedAttributes(laziness=0), GaussianMixtures()])
+def test_walks_against_the_edges_are_walks_along_turned_edges(attributes):
+    graphs = some_graphs(directed=True, connected=True)
+    rows, columns = graphs.adjacency.tocoo().coords
+    turned = coo_array((graphs.adjacency.data, (columns, rows)), shape=graphs.adjacency.shape)
+    parts = graphs.node_labels, graphs.node_attributes, graphs.edge_labels
+    kernels = [
+        pk.PropagationKernel(propagation=scheme, attributes=attributes, edge_labels=True, random_state=0)
+        for scheme in (Diffusion(direction="reverse"), Diffusion())
+    ]
+    against, along = (kernel.set_params(t_max=3, attribute_bin_width=1e-6) for kernel in kernels)
+    expected = along.fit_transform(pk.GraphDatabase(turned, graphs.graph_ptr, *parts))
+    np.testing.assert_array_equal(against.fit_transform(graphs), expected)
 
 
 def test_labels_of_both_ways():

@@ -72,6 +72,12 @@ class DependsOnNodeOrder(AffineDuck):
         return current[prepared]
 
 
+class NeedsNodes(AffineDuck):
+    def prepare(self, graphs, initial):
+        assert graphs.graph_sizes.all(), "a graph has no nodes"
+        return super().prepare(graphs, initial)
+
+
 class NoStep:
     def prepare(self, graphs, initial):
         return None
@@ -92,6 +98,7 @@ WRONG = {
     MixesGraphs: r"graph \d has other distributions among other graphs than alone",
     DependsOnNodeOrder: r"graph \d has other distributions after its nodes are permuted",
     NotAffine: "the scheme declares itself affine, but a step does not commute with a projection",
+    NeedsNodes: "a graph has no nodes",
     NoStep: "the scheme has no method step",
     NoPrepare: "the scheme has no method prepare",
 }
