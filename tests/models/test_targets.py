@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.models.targets import check_kinds, check_numbers, check_several, check_target, known_targets
+from propkernels.models.targets import (
+    ClassTarget,
+    check_kinds,
+    check_numbers,
+    check_several,
+    check_target,
+    check_weights,
+    known_targets,
+)
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +31,9 @@ def test_classes_may_be_any_values():
     [
         ([1.5, np.nan, 2.5], [0, 2]),
         (["a", None, "nan"], [0, 2]),
+        (["a", np.nan, "nan"], [0, 2]),
         (np.array([True, None, False], dtype=object), [0, 2]),
+        (np.array([1.5, 2.5, 0.5], dtype=object), [0, 1, 2]),
         (np.ma.masked_array([1, 2, 3], [False, True, False]), [0, 2]),
         ([0, 1, 1], [0, 1, 2]),
         ([[np.nan, 1], [0, 1], [1, 1]], [0, 1, 2]),
@@ -34,6 +44,19 @@ def test_graphs_that_have_a_target(target, places):
     assert known.places.tolist() == places
     assert np.array_equal(known.target.astype(str), np.asarray(target)[places].astype(str))
     assert known.target.dtype.kind != "O"
+
+
+def known_classes(target, n):
+    known = known_targets(target, n)
+    return check_target(known.target, len(known.places))
+
+
+def class_weights(weights, n):
+    return ClassTarget.of([0, 1], n, False, None, weights)
+
+
+def known_numbers(target, n):
+    return check_numbers(known_targets(target, n).target, n)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +175,11 @@ def kinds(*several):
         (check_target, np.array([1j, 2j]), 2, ValueError, "^Complex data not supported: class labels must"),
         (check_numbers, [np.nan, np.nan], 2, ValueError, "target must be finite"),
         (known_targets, [None, None], 2, ValueError, "the target of all 2 graphs is missing"),
-        (known_targets, ["a", 1], 2, TypeError, "all numbers or all strings, got int and str"),
+        (known_classes, ["a", 1], 2, TypeError, "all numbers or all strings, got int and str"),
+        (known_classes, [0, "0", None], 3, TypeError, "all numbers or all strings, got int and str"),
+        (known_numbers, [1.5, ">2"], 2, ValueError, "1 censored value, such as '>2'"),
+        (check_weights, [-1.0, 2.0], 2, ValueError, "^sample_weight must be finite, nonnegative and not all"),
+        (class_weights, {0: -1.0}, 2, ValueError, "^class_weight must be finite, nonnegative and not all"),
         (known_targets, ["a", (1, 2)], 2, ValueError, "rows differ in length"),
     ],
 )

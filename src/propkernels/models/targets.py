@@ -95,9 +95,11 @@ def known_targets(target: Any, n_graphs: int) -> Known:
     gaps = is_missing(target if isinstance(target, np.ma.MaskedArray) else values)
     if gaps.all():
         raise ValueError(f"the target of all {n_graphs} graphs is missing: nothing can be learned")
-    if not gaps.any():
-        return Known(everyone, n_graphs, values)
-    return Known(np.flatnonzero(~gaps), n_graphs, typed_column(values[~gaps]))
+    known = values[~gaps]
+    typed = typed_column(known)
+    if typed.dtype.kind != "U" or all(isinstance(value, str) for value in known.tolist()):
+        known = typed  # else values of several types, which check_target and check_numbers refuse
+    return Known(np.flatnonzero(~gaps), n_graphs, known)
 
 
 def _as_array(target: Any) -> NDArray[Any]:
@@ -105,7 +107,7 @@ def _as_array(target: Any) -> NDArray[Any]:
     try:
         values = np.asarray(target)
         if values.dtype.kind == "U" and values.ndim == 1:  # numbers among texts have become texts
-            check_kinds(np.array(target, dtype=object))
+            values = np.array(target, dtype=object)
         return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
     except ValueError:
         raise ValueError(
@@ -290,6 +292,7 @@ class ClassTarget:
         values = check_target(y, n_graphs)
         if class_weight is not None:
             factors = compute_sample_weight(class_weight, np.asarray(y))
+            check_weights(factors, n_graphs, "class_weight")
             checked = factors if checked is None else checked * factors
         return cls(values, np.unique(np.asarray(y)), checked)
 
@@ -341,7 +344,9 @@ class NumberTarget:
         return cls(numbers, np.nanmean(numbers, axis=0), unit, check_weights(weights, n_graphs))
 
 
-def check_weights(sample_weight: Any, n_entries: int) -> NDArray[np.float64] | None:
+def check_weights(
+    sample_weight: Any, n_entries: int, name: str = "sample_weight"
+) -> NDArray[np.float64] | None:
     """Return one nonnegative weight per graph or node, not all zero; None for None."""
     if sample_weight is None:
         return None
@@ -353,5 +358,5 @@ def check_weights(sample_weight: Any, n_entries: int) -> NDArray[np.float64] | N
     with np.errstate(over="ignore", invalid="ignore"):
         total = weights.sum()
     if not LEAST_WEIGHT < total < np.inf or (weights < 0).any():
-        raise ValueError("sample_weight must be finite, nonnegative and not all zero")
+        raise ValueError(f"{name} must be finite, nonnegative and not all zero")
     return weights
