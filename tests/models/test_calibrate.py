@@ -79,4 +79,4 @@ def test_models_are_calibrated(n_classes):
     hits = chances.argmax(axis=1) == classes[200:]
     assert chances.max(axis=1).mean() == pytest.approx(hits.mean(), abs=0.12)
     assert np.array_equal(chances.argmax(axis=1), model.predict(graphs[200:]))
-    assert (model.index_ is None) == (n_classes == 2)
+    assert (model.index_ is None) == (model.calibration_.power == 0)

@@ -1,9 +1,11 @@
 """Folds and seeds."""
 
 import numpy as np
+import pytest
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
-from propkernels.models.folds import choosing_folds, draw_seeds
+import propkernels as pk
+from propkernels.models.folds import choosing_folds, draw_seeds, held_out_parts
 
 TARGET = np.arange(12) % 2
 GROUPS = np.arange(12) // 4
@@ -43,3 +45,27 @@ def test_leave_one_out_leaves_out_a_graph_or_a_group():
 def test_at_most_as_many_folds_as_the_largest_class_has_graphs():
     assert len(choosing_folds(TARGET, 50)) == 6
     assert choosing_folds(np.arange(3), 5) == ()
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_folds_of_numbers_and_of_several_labels_are_as_many_as_asked_for(several):
+    """Not limited by the number of graphs in a range of numbers, or with as many labels."""
+    graphs = pk.datasets.make_molecules(30, random_state=0).graphs
+    labels = np.random.default_rng(0).integers(0, 2, (30, 4))
+    model = pk.PropagationClassifier if several else pk.PropagationRegressor
+    fixed = {"kernel": "labels", "C": 1.0, "normalize": False, "random_state": 0}
+    target = labels if several else graphs.graph_sizes
+    parts = held_out_parts(target.astype(float), 10, None, draw_seeds(0, 1)[0].inner)
+    assert len(parts) == 10
+    by_number = model(cv=10, **fixed).fit(graphs, target)
+    given = [(np.setdiff1d(np.arange(30), part), part) for part in parts]
+    np.testing.assert_array_equal(by_number.held_out_, model(cv=given, **fixed).fit(graphs, target).held_out_)
+
+
+def test_a_missing_group_is_refused():
+    graphs = pk.datasets.make_molecules(4, random_state=0).graphs
+    for gap in (None, np.nan):
+        with pytest.raises(ValueError, match="graph 1 has no group"):
+            pk.PropagationRegressor().fit(
+                graphs, range(4), groups=["a", gap, "b", "b"] if gap is None else [1, gap, 2, 2]
+            )

@@ -74,6 +74,18 @@ def test_numbers_whose_squares_are_lost_are_refused(values, message):
         check_several(np.column_stack([values, [np.nan, 0.0]]), 2)
 
 
+@pytest.mark.parametrize("model", [pk.PropagationClassifier, pk.PropagationRegressor])
+def test_gaps_of_several_columns_may_be_masked_or_those_of_pandas(data, model):
+    pd = pytest.importorskip("pandas")
+    numbers, gaps = np.column_stack([data.target, np.arange(40) % 2]), np.arange(80).reshape(40, 2) % 7 == 0
+    fixed = {"kernel": "labels", "C": 1.0, "normalize": False, "random_state": 0}
+    fitted = model(**fixed).fit(data.graphs, np.where(gaps, np.nan, numbers))
+    frame = pd.DataFrame(numbers, columns=["a", "b"]).astype("Int64").mask(gaps)
+    for y in (np.ma.array(numbers, mask=gaps), frame):
+        np.testing.assert_array_equal(model(**fixed).fit(data.graphs, y).held_out_, fitted.held_out_)
+        assert fitted.score(data.graphs, y) == fitted.score(data.graphs, np.where(gaps, np.nan, numbers))
+
+
 def test_an_error_names_the_graph_in_the_list_of_the_user(data):
     target = np.linspace(0.1, 0.9, 40)
     target[3], target[7] = np.nan, np.inf

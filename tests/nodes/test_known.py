@@ -42,8 +42,8 @@ def test_weights_follow_the_entries_of_y():
     known = KnownNodes.of(["a", None, "b"], [7, 3, 5], 9)
     assert known.nodes.tolist() == [5, 7]
     assert known.target.tolist() == ["b", "a"]
-    assert known.weights([1.0, 2.0, 3.0]).tolist() == [3.0, 1.0]
-    assert known.weights(None) is None
+    assert known.weights([1.0, 2.0, 3.0], 9).tolist() == [3.0, 1.0]
+    assert known.weights(None, 9) is None
 
 
 def test_a_mask_or_numbers_name_nodes():
@@ -56,7 +56,7 @@ def test_a_mask_or_numbers_name_nodes():
     [
         (lambda: KnownNodes.of([["a", "b"], ["c", "d"]], None, 2), ValueError, "must be numbers or missing"),
         (lambda: KnownNodes.of([1, 0, 1], [4, 2, 4], 9), ValueError, "node 4 twice: give one target per"),
-        (lambda: KnownNodes.of(["a"], [7], 9).weights([]), ValueError, "give one per entry of y"),
+        (lambda: KnownNodes.of(["a"], [7], 9).weights([], 9), ValueError, "give one per entry of y"),
         (lambda: node_numbers(np.array([True]), 3, "nodes"), ValueError, "nodes is a mask of shape"),
         (lambda: node_numbers([3], 3, "nodes"), ValueError, "outside 0..2"),
         (lambda: node_numbers([0.5], 3, "nodes"), TypeError, "a sequence of node numbers"),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.metrics import r2_score
 
 import propkernels as pk
 from propkernels.nodes.contributions import Tallies
@@ -153,6 +154,22 @@ def test_several_labels_per_node():
     model = pk.NodeClassifier(C=1.0, random_state=0).fit(ADJACENCY, hidden)
     assert np.mean(model.predict() == labels) > 0.95
     assert model.predict_proba().shape == (120, 3)
+
+
+@pytest.mark.parametrize("model", [pk.NodeClassifier, pk.NodeRegressor])
+def test_scores_of_several_columns_are_those_of_what_is_known(model):
+    graph, rng = nx.karate_club_graph(), np.random.default_rng(0)
+    y = np.where(rng.random((34, 2)) < 0.3, np.nan, rng.random((34, 2)) < 0.5)
+    fitted, weights = model(random_state=0).fit(graph, y), np.arange(34) % 3 + 1.0
+    for own in (None, weights):
+        share = np.ones(34) if own is None else own
+        guess, known = fitted.predict(), ~np.isnan(y)
+        if model is pk.NodeClassifier:
+            expected = (share @ ((guess == y) & known)).sum() / (share @ known).sum()
+        else:
+            columns = zip(y.T, guess.T, known.T, strict=True)
+            expected = np.mean([r2_score(t[k], g[k], sample_weight=share[k]) for t, g, k in columns])
+        assert fitted.score(None, y, sample_weight=own) == pytest.approx(expected)
 
 
 def test_a_class_with_one_node_is_kept():

@@ -40,6 +40,40 @@ def test_targets_by_name_are_those_by_position(graph, y):
         assert [by_name[name] for name in NAMES] == FIRST.predict().tolist()
 
 
+def test_series_by_name_are_those_by_position():
+    """Targets, masks and weights in another order of rows, of graphs with and without names."""
+    order = np.random.default_rng(0).permutation(34)
+    y, held, weights = (
+        pd.Series(ROWS, NAMES),
+        pd.Series(False, NAMES),
+        pd.Series(np.arange(34) % 3 + 1.0, NAMES),
+    )
+    held[list(KNOWN)[::3]] = True
+    matrix = nx.to_scipy_sparse_array(BARE)
+    for graph, index in ((BARE, NAMES), (matrix, range(34))):
+        parts = [part.set_axis(list(index)) for part in (y, held, weights)]
+        moved = [part.iloc[order] for part in parts]
+        fits = [
+            pk.NodeClassifier(random_state=0).fit(graph, target, validation=mask, sample_weight=sizes)
+            for target, mask, sizes in (
+                [part.to_numpy() for part in parts],
+                moved,
+                (moved[0], moved[1].to_dict(), parts[2]),
+            )
+        ]
+        for fitted in fits[1:]:
+            np.testing.assert_array_equal(fitted.decisions_, fits[0].decisions_)
+        walks, features = (
+            pk.nodes.CoincidingWalkKernel(t_max=2),
+            pk.nodes.NodeFeatures(t_max=1, random_state=0),
+        )
+        for one in (walks, features):
+            expected = one.fit_transform(graph, parts[0].to_numpy())
+            np.testing.assert_array_equal(one.fit_transform(graph, moved[0]), expected)
+    with pytest.raises(ValueError, match="sample_weight has no weight for the node 'c1'"):
+        pk.NodeClassifier().fit(BARE, KNOWN, sample_weight={"c0": 1.0})
+
+
 def test_predictions_of_some_nodes():
     every, chances = FIRST.predict(), FIRST.predict_proba()
     for nodes in (["c9", "c1"], [9, 1], np.array(["c9", "c1"])):

@@ -46,7 +46,7 @@ class Explanation:
         Class favored by positive contributions, or an array of one class per graph; None for
         regression.
     against : Any
-        Class it is compared with; None: all others together, or regression.
+        Class whose decision is subtracted; None: none is, or regression.
     descriptor_terms : float or ndarray of shape (graphs,)
         Contribution of the descriptors of each graph, which belong to no node.
 

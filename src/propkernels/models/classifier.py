@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.stored import SOMETIMES, require
 from propkernels._utils.typing import Array, ClassWeight, LabelNames, Molecule, Molecules, Target
-from propkernels.convert.check import check_graphs
 from propkernels.counts.bins import Bins
 from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.decisions import Comparison, DecisionLayout, compare_decisions
@@ -29,7 +28,7 @@ from propkernels.models.calibrate import Calibration, Conformal, calibrate, cali
 from propkernels.models.choose import MOST_GRAPHS, Problem
 from propkernels.models.model import ModelParameters, PropagationModel
 from propkernels.models.solvers import Learned, mean_sigmoid, without_own_class
-from propkernels.models.targets import ClassTarget, check_labels, has_columns, known_targets
+from propkernels.models.targets import ClassTarget, accuracy, check_labels
 from propkernels.search.index import GraphIndex
 
 Matrix = NDArray[np.float64]
@@ -112,7 +111,7 @@ class PropagationClassifier(ClassifierMixin, ClassifierParameters, PropagationMo
     calibration_ : Calibration or None
         Map from decisions to probabilities.
     index_ : GraphIndex or None
-        Training graphs of three or more classes: the probability of a graph unlike all of them is lower.
+        Training graphs of three or more classes, if the probability of a graph unlike all of them is lower.
     posterior_ : Posterior or None
         Posterior of the Gaussian process.
     conformal_ : Conformal
@@ -208,8 +207,8 @@ class PropagationClassifier(ClassifierMixin, ClassifierParameters, PropagationMo
     def predict_proba(self, X: Graphs) -> Matrix:
         """Return the probability of each class (or label), in the order of ``classes_``.
 
-        The largest one is that of :meth:`predict`. With three or more classes, probabilities are more equal
-        for graphs unlike all training graphs.
+        The largest one is that of :meth:`predict`. With three or more classes, probabilities may be more
+        equal for graphs unlike all training graphs, as far as classes left out in training tell.
 
         Returns
         -------
@@ -428,14 +427,7 @@ class PropagationClassifier(ClassifierMixin, ClassifierParameters, PropagationMo
 
     def score(self, X: Graphs, y: Target, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy; with several labels, the share of correct entries among the observed ones."""
-        if not has_columns(y):
-            graphs = check_graphs(X)
-            known_y = known_targets(y, len(graphs))
-            return float(super().score(known_y.take(graphs), known_y.target, known_y.take(sample_weight)))
-        target = check_labels(y, len(check_graphs(X)))
-        right, known = self.predict(X) == target, ~np.isnan(target)
-        weights = np.ones(len(target)) if sample_weight is None else np.asarray(sample_weight)
-        return float((weights @ (right & known)).sum() / (weights @ known).sum())
+        return self._score(accuracy, check_labels, X, y, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -490,13 +482,14 @@ def _calibrated(
     some = problem.sample(MOST_GRAPHS)
     near, places = index._query(some.graphs, k=min(len(problem), MOST_NEIGHBORS))
     is_self, is_same = places == some.origin[:, None], target.values[places] == some.strata[:, None]
-    return index, calibrate(
+    calibration = calibrate(
         learned.held_out[some.origin],
         some.strata,
         _nearest(near, is_self),
         without_own_class(some, learned),
         _nearest(near, is_same),
     )
+    return index if calibration.power else None, calibration
 
 
 def _nearest(similarities: Matrix, left_out: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -19,6 +19,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils import check_random_state
 
+from propkernels._utils.cells import is_missing
 from propkernels._utils.checks import check_integer, shown
 
 Indices = NDArray[np.int64]
@@ -68,16 +69,16 @@ def choosing_folds(
     return tuple(split(target, cv, groups, is_class, seed))
 
 
-def held_out_parts(strata: NDArray[np.int64], cv: Any, groups: Any, seed: int) -> list[Indices] | None:
+def held_out_parts(target: NDArray[Any], cv: Any, groups: Any, seed: int) -> list[Indices] | None:
     """Return the graphs that are held out together: those of a group, or of a fold; None: each alone."""
-    numbers = check_groups(groups, len(strata))
+    numbers = check_groups(groups, len(target))
     if cv is None:
         return None if numbers is None else [np.flatnonzero(numbers == g) for g in range(numbers.max() + 1)]
-    parts = [test for _, test in choosing_folds(strata, cv, numbers, seed)]
+    parts = [test for _, test in choosing_folds(target, cv, numbers, seed)]
     held = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
     if len(np.unique(held)) < len(held):
         raise ValueError("cv must hold out each graph at most once: repeats are for evaluate")
-    rest = np.setdiff1d(np.arange(len(strata)), held)
+    rest = np.setdiff1d(np.arange(len(target)), held)
     return [*parts, *(rest[i : i + 1] for i in range(len(rest)))] or None
 
 
@@ -148,6 +149,8 @@ def check_groups(groups: Any, n_graphs: int) -> NDArray[np.int64] | None:
         raise ValueError(
             f"groups must have one value for each of {n_graphs} graphs, got shape {values.shape}"
         )
+    if is_missing(values).any():
+        raise ValueError(f"graph {int(is_missing(values).argmax())} has no group: give it one of its own")
     names, numbers = np.unique(values, return_inverse=True)
     if len(names) < 2:
         raise ValueError(f"groups must name at least two groups, got only {names.tolist()}")

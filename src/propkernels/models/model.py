@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
@@ -50,6 +50,7 @@ from propkernels.propagation.imputer import LabelImputer
 
 Matrix = NDArray[np.float64]
 Values = NDArray[np.float64]
+Metric = Callable[[NDArray[Any], NDArray[Any], Any], float]  # of targets, predictions and weights
 ADDITIVE = ("linear", "intersection", "jaccard", "tanimoto")  # base kernels whose decisions are sums of nodes
 
 
@@ -118,6 +119,10 @@ class PropagationModel(ModelParameters, GraphInput, BaseEstimator, ABC):
         """Return the target of n graphs, which are at these places of all graphs."""
 
     @abstractmethod
+    def predict(self, X: Graphs) -> Any:
+        """Return the prediction of each graph."""
+
+    @abstractmethod
     def _keep_target(self, target: Any, learned: Learned, problem: Problem, names: Names) -> None:
         """Store what turns decisions into predictions; raise before anything is stored."""
 
@@ -154,7 +159,7 @@ class PropagationModel(ModelParameters, GraphInput, BaseEstimator, ABC):
         if target.remark:
             warnings.warn(target.remark, UserWarning, stacklevel=2)
         seeds = draw_seeds(self.random_state, 1)[0]
-        parts = held_out_parts(target.strata, self.cv, known.take(groups), seeds.inner)
+        parts = held_out_parts(target.values, self.cv, known.take(groups), seeds.inner)
         with (
             workers(self.n_jobs),
             stopping_allowed(),
@@ -265,6 +270,13 @@ class PropagationModel(ModelParameters, GraphInput, BaseEstimator, ABC):
     def _check_explained(self, *so: str) -> None:
         if not self.rule_.is_explained:
             raise TypeError(why_not_explained(self.kernel_, *so))
+
+    def _score(self, metric: Metric, check_columns: Any, X: Any, y: Any, sample_weight: Any) -> float:
+        """Return a score of predictions for the graphs with a target."""
+        graphs = check_graphs(X)
+        known = known_targets(y, len(graphs))
+        target = known.target if known.target.ndim == 1 else check_columns(known.target, len(graphs))
+        return metric(target, self.predict(known.take(graphs)), known.take(sample_weight))
 
     def _counterfactuals(self, graph: Any, ask: Any, **options: Any) -> Counterfactuals:
         """Return edits of one graph that answer the question from ``ask``."""

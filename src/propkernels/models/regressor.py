@@ -10,13 +10,11 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
-from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import check_integer
 from propkernels._utils.stored import SOMETIMES
 from propkernels._utils.typing import LabelNames, Molecule, Molecules, Target
-from propkernels.convert.check import check_graphs
 from propkernels.counts.bins import Bins
 from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.explanation import Explanation
@@ -27,7 +25,7 @@ from propkernels.models.calibrate import Conformal, check_coverage
 from propkernels.models.choose import Problem
 from propkernels.models.model import PropagationModel
 from propkernels.models.solvers import Learned
-from propkernels.models.targets import NumberTarget, check_several, has_columns, known_targets
+from propkernels.models.targets import NumberTarget, check_several, explained_variance
 
 Matrix = NDArray[np.float64]
 
@@ -108,11 +106,11 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
 
     def _keep_target(self, target: NumberTarget, learned: Learned, problem: Problem, names: Names) -> None:
         learned = _in_units(learned, target.middle, target.unit)
-        errors = np.abs(target.numbers - learned.held_out)
+        errors = np.abs(target.values - learned.held_out)
         self._keep(learned, Conformal.of(errors))
-        self.n_targets_ = target.numbers.shape[1]
+        self.n_targets_ = target.values.shape[1]
         known = ~np.isnan(errors)
-        spread = np.where(known, (target.numbers - target.middle) ** 2, 0.0).sum(axis=0)
+        spread = np.where(known, (target.values - target.middle) ** 2, 0.0).sum(axis=0)
         wrong = np.where(known, errors**2, 0.0).sum(axis=0)
         self.score_ = float(np.mean(1 - wrong / np.where(spread > 0, spread, 1.0)))
 
@@ -286,18 +284,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
 
     def score(self, X: Graphs, y: Target, sample_weight: ArrayLike | None = None) -> float:
         """Return R^2; with several targets, the mean over columns of R^2 on their observed entries."""
-        if not has_columns(y):
-            graphs = check_graphs(X)
-            known_y = known_targets(y, len(graphs))
-            return float(super().score(known_y.take(graphs), known_y.target, known_y.take(sample_weight)))
-        predicted, target = self.predict(X), check_several(y, len(check_graphs(X)))
-        weights = None if sample_weight is None else np.asarray(sample_weight)
-        known = ~np.isnan(target)
-        scores = [
-            r2_score(true[k], guess[k], sample_weight=None if weights is None else weights[k])
-            for true, guess, k in zip(target.T, predicted.T, known.T, strict=True)
-        ]
-        return float(np.mean(scores))
+        return self._score(explained_variance, check_several, X, y, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

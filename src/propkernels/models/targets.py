@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
 
@@ -104,6 +105,8 @@ def known_targets(target: Any, n_graphs: int) -> Known:
 
 def _as_array(target: Any) -> NDArray[Any]:
     """Return the target as an array; raise if its rows differ in length."""
+    if isinstance(target, np.ma.MaskedArray) and target.ndim == 2:
+        target = np.where(np.ma.getmaskarray(target), np.nan, target.data.astype(np.float64))
     try:
         values = np.asarray(target)
         if values.dtype.kind == "U" and values.ndim == 1:  # numbers among texts have become texts
@@ -174,7 +177,7 @@ def check_several(target: Any, n_graphs: int) -> NDArray[np.float64]:
     values = np.asarray(target)
     if len(values) != n_graphs:
         raise ValueError(f"target has {len(values)} rows for {n_graphs} graphs")
-    values = values.astype(np.float64)  # None becomes NaN
+    values = np.where(is_missing(values), np.nan, values).astype(np.float64)
     empty = np.isnan(values).all(axis=0)
     if empty.any():
         raise ValueError(f"column {int(np.argmax(empty))} of the target has no entry")
@@ -303,14 +306,14 @@ class NumberTarget:
 
     Attributes
     ----------
-    numbers : ndarray, (n, columns)
+    values : ndarray, (n, columns)
         In units of the user.
     middle, unit : ndarray, (columns,)
         Mean and standard deviation (1 instead of 0).
     weights : ndarray, (n,), or None
     """
 
-    numbers: NDArray[np.float64]
+    values: NDArray[np.float64]
     middle: NDArray[np.float64]
     unit: NDArray[np.float64]
     weights: NDArray[np.float64] | None
@@ -318,21 +321,21 @@ class NumberTarget:
     @property
     def columns(self) -> NDArray[np.float64]:
         """The numbers with the mean 0 and the variance 1 per column."""
-        return np.asarray((self.numbers - self.middle) / self.unit)
+        return np.asarray((self.values - self.middle) / self.unit)
 
     @property
     def remark(self) -> str:
         """What little there is to learn from, as a sentence; empty if there is enough."""
-        constant = np.flatnonzero(np.nanmax(self.numbers, axis=0) == np.nanmin(self.numbers, axis=0))
-        if not len(constant) or len(self.numbers) == 1:
+        constant = np.flatnonzero(np.nanmax(self.values, axis=0) == np.nanmin(self.values, axis=0))
+        if not len(constant) or len(self.values) == 1:
             return ""
-        which = "the target" if self.numbers.shape[1] == 1 else f"column {constant[0]} of the target"
+        which = "the target" if self.values.shape[1] == 1 else f"column {constant[0]} of the target"
         return f"{which} is constant, and so are its predictions: {self.middle[constant[0]]:g}"
 
     @property
     def strata(self) -> NDArray[np.int64]:
         """Ten ranges of the first column, with equally many graphs."""
-        ranks = np.argsort(np.argsort(self.numbers[:, 0], kind="stable"), kind="stable")
+        ranks = np.argsort(np.argsort(self.values[:, 0], kind="stable"), kind="stable")
         return ranks * N_RANGES // len(ranks)
 
     @classmethod
@@ -360,3 +363,21 @@ def check_weights(
     if not LEAST_WEIGHT < total < np.inf or (weights < 0).any():
         raise ValueError(f"{name} must be finite, nonnegative and not all zero")
     return weights
+
+
+def accuracy(target: NDArray[Any], predicted: NDArray[Any], weights: Any = None) -> float:
+    """Return the share of right classes; of several labels, that of right entries among the observed ones."""
+    if target.ndim == 1:
+        return float(accuracy_score(target, predicted, sample_weight=weights))
+    right, known = predicted == target, ~np.isnan(target)
+    weights = np.ones(len(target)) if weights is None else np.asarray(weights)
+    return float((weights @ (right & known)).sum() / (weights @ known).sum())
+
+
+def explained_variance(target: NDArray[Any], predicted: NDArray[Any], weights: Any = None) -> float:
+    """Return R^2; of several numbers, the mean over columns of R^2 on their observed entries."""
+    if target.ndim == 1:
+        return float(r2_score(target, predicted, sample_weight=weights))
+    columns = zip(target.T, predicted.T, ~np.isnan(target.T), strict=True)
+    own = np.ones(len(target)) if weights is None else np.asarray(weights)
+    return float(np.mean([r2_score(true[k], guess[k], sample_weight=own[k]) for true, guess, k in columns]))

@@ -14,7 +14,7 @@ from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import GraphInput, check_integer, shown
 from propkernels._utils.stored import SOMETIMES, is_array, require
 from propkernels._utils.typing import PriorLike, Target
-from propkernels.convert.check import check_graph
+from propkernels.convert.check import named_graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import OneGraph
 from propkernels.nodes.known import KnownNodes
@@ -154,9 +154,9 @@ class CoincidingWalkKernel(GraphInput, TransformerMixin, BaseEstimator):
 
 def labeled_graph(X: Any, y: Any) -> GraphDatabase:
     """Return a graph whose node labels are y; raise if neither y nor the graph has labels."""
-    graphs = check_graph(X)
+    graphs, names = named_graph(X)
     if y is not None:
-        known = KnownNodes.of(y, None, graphs.n_nodes)
+        known = KnownNodes.of(y, None, graphs.n_nodes, names=names)
         if known.target.ndim == 2:
             raise ValueError("y has several columns: give one label per node, or fit a kernel per column")
         labels = np.full(graphs.n_nodes, None, dtype=object)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import check_integer, shown
@@ -17,7 +16,7 @@ from propkernels._utils.typing import Array, ClassWeight, Target
 from propkernels.explain.decisions import DecisionLayout, compare_decisions
 from propkernels.graphs.grid_database import OneGraph
 from propkernels.models.calibrate import Calibration, calibrate, calibrate_labels
-from propkernels.models.targets import LARGEST, ClassTarget, NumberTarget
+from propkernels.models.targets import LARGEST, ClassTarget, NumberTarget, accuracy, explained_variance
 from propkernels.nodes.explanation import NodeExplanation
 from propkernels.nodes.known import KnownNodes
 from propkernels.nodes.model import NodeModel, NodeParameters
@@ -206,8 +205,11 @@ class NodeClassifier(ClassifierMixin, NodeClassifierParameters, NodeModel):
         return self._explain(chosen, np.tile(weights, (len(chosen), 1)), names, first, other)
 
     def score(self, X: OneGraph | None, y: Target, sample_weight: ArrayLike | None = None) -> float:
-        """Return the accuracy on the nodes of a graph whose class is known; X None: the training graph."""
-        return self._score(accuracy_score, X, y, sample_weight)
+        """Return the accuracy on the nodes of a graph whose class is known; X None: the training graph.
+
+        With several labels, the share of correct entries among the observed ones.
+        """
+        return self._score(accuracy, X, y, sample_weight)
 
 
 def _class_columns(target: NDArray[Any], width: int) -> Matrix:
@@ -335,4 +337,4 @@ class NodeRegressor(RegressorMixin, NodeModel):
 
     def score(self, X: OneGraph | None, y: Target, sample_weight: ArrayLike | None = None) -> float:
         """Return R^2 on the nodes of a graph whose number is known; X None: the training graph."""
-        return self._score(r2_score, X, y, sample_weight)
+        return self._score(explained_variance, X, y, sample_weight)

@@ -38,8 +38,8 @@ class NodeExplanation:
     columns : dict
         Names of the columns of each source.
     speaks_for, against : Any
-        Class favored by positive contributions of each node, and what it is compared with (None: the mean of
-        the others); None for regression.
+        Class favored by positive contributions of each node, and the class whose decision is subtracted
+        (None: none is); None for regression.
     names : sequence or None
         Name of each node of the graph; None: nodes are called by their numbers.
 

@@ -17,7 +17,7 @@ from propkernels._utils.parallel import threaded
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.stored import SOMETIMES
 from propkernels._utils.typing import Array, Column, Seed, Target
-from propkernels.convert.check import check_graph
+from propkernels.convert.check import named_graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import OneGraph
 from propkernels.nodes.inputs import NodeInputs, learn_inputs
@@ -115,10 +115,10 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
         y : array-like of shape (N,) or (N, columns), optional
             Target of each node with gaps, as in :class:`NodeClassifier`.
         """
-        self._learn(check_graph(X), y)
+        self._learn(*_read(X, y))
         return self
 
-    def _learn(self, graphs: GraphDatabase, y: Any) -> None:
+    def _learn(self, graphs: GraphDatabase, known: KnownNodes | None) -> None:
         check_integer(self.t_max, "t_max", 0, MOST_STREAMS)
         check_choice(self.direction, DIRECTIONS, "direction")
         if not isinstance(self.normalizations, (list, tuple)):
@@ -132,8 +132,8 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
         seed = draw_seed(self.random_state)
         self._inputs, _ = learn_inputs(graphs, self.direction, self.codes, seed % 2**32)
         self.classes_, self.n_targets_ = None, 0
-        if y is not None and self.targets:
-            target = KnownNodes.of(y, None, graphs.n_nodes).target
+        if known is not None and self.targets:
+            target = known.target
             if target.dtype.kind != "f":
                 self.classes_ = np.unique(target)
                 self.n_targets_ = len(self.classes_)
@@ -142,9 +142,9 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
 
     def fit_transform(self, X: OneGraph, y: Target | None = None, **fit_params: Any) -> Matrix | csr_array:
         """Fit, and return the features of the training graph; known nodes do not see their own target."""
-        graphs = check_graph(X)
-        self._learn(graphs, y)
-        return self._features(graphs, y)
+        graphs, known = _read(X, y)
+        self._learn(graphs, known)
+        return self._features(graphs, known)
 
     def transform(self, X: OneGraph, y: Target | None = None) -> Matrix | csr_array:
         """Return the features of all nodes of a graph.
@@ -160,7 +160,7 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
         ndarray or csr_array of shape (N, features)
         """
         check_is_fitted(self, "_inputs")
-        return self._features(check_graph(X), y)
+        return self._features(*_read(X, y))
 
     def _blocks(self) -> list[Block]:
         blocks = []
@@ -169,13 +169,13 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
         return blocks + ([Block("structure", last=self.t_max)] if self.structure else [])
 
     @threaded
-    def _features(self, graphs: GraphDatabase, y: Any) -> Any:
+    def _features(self, graphs: GraphDatabase, known: KnownNodes | None) -> Any:
         sheet, nodes, blocks = Sheet(graphs, self._inputs), np.arange(graphs.n_nodes), self._blocks()
         check_room(graphs.n_nodes, self._n_columns() + 1, 2)
         rows = sheet.at(nodes, blocks)
         parts = [rows.block(block, nodes, None) for block in blocks]
         if self.n_targets_:
-            parts.append(self._target_columns(sheet, y))
+            parts.append(self._target_columns(sheet, known))
         if not parts and not self.codes:
             raise ValueError(
                 "the graph has nothing to propagate: set structure or codes, or give attributes or y"
@@ -191,11 +191,10 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
         of_targets = LABEL_STEPS * (self.n_targets_ + 1) if self.n_targets_ else 0
         return propagated + of_targets + (self._inputs.n_codes if self.codes else 0)
 
-    def _target_columns(self, sheet: Sheet, y: Any) -> Matrix:
+    def _target_columns(self, sheet: Sheet, known: KnownNodes | None) -> Matrix:
         nodes = np.arange(sheet.graphs.n_nodes)
-        if y is None:
+        if known is None:
             return np.zeros((len(nodes), LABEL_STEPS * (self.n_targets_ + 1)))
-        known = KnownNodes.of(y, None, len(nodes))
         spread = self._spread(known.target)
         returns = return_chances_of(sheet.walks, known.nodes, LABEL_STEPS)
         return target_hops(sheet.walks, Known(spread, known.nodes, returns)).columns("targets", nodes)
@@ -226,3 +225,9 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
         if self.codes:
             names += [f"code {i}" for i in range(self._inputs.n_codes)]
         return np.array(names, dtype=object)
+
+
+def _read(X: Any, y: Any) -> tuple[GraphDatabase, KnownNodes | None]:
+    """Return a graph, and its nodes with a known target."""
+    graphs, names = named_graph(X)
+    return graphs, None if y is None else KnownNodes.of(y, None, graphs.n_nodes, names=names)

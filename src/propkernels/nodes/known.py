@@ -53,11 +53,8 @@ class KnownNodes:
         names : sequence, or None
             Name of each node.
         """
-        if nodes is None and isinstance(y, Mapping):
-            nodes, y = list(y), list(y.values())
-        elif nodes is None and names is not None and hasattr(y, "iloc"):
-            index = y.index.tolist()
-            nodes, y = None if index == list(range(len(y))) else index, y.to_numpy()
+        if nodes is None:
+            nodes, y = _by_name(y, n_nodes, names)
         places = np.arange(n_nodes) if nodes is None else node_numbers(nodes, n_nodes, "nodes", names)
         values = _array(y)
         if values.ndim not in (1, 2) or len(values) != len(places):
@@ -77,14 +74,38 @@ class KnownNodes:
             known = np.array(known.tolist())
         return cls(places[entries], known, entries)
 
-    def weights(self, sample_weight: Any) -> Any:
-        """Return the weights of the labeled nodes, from one weight per entry of y; None for None."""
+    def weights(self, sample_weight: Any, n_nodes: int, names: Names = None) -> Any:
+        """Return the weights of the labeled nodes, from one per entry of y, or by name; None for None."""
+        keys, given = _by_name(sample_weight, n_nodes, names)
+        if keys is not None:
+            by_node = dict(
+                zip(node_numbers(keys, n_nodes, "sample_weight", names).tolist(), given, strict=True)
+            )
+            without = [node for node in self.nodes.tolist() if node not in by_node]
+            if without:
+                called = without[0] if names is None else names[without[0]]
+                raise ValueError(f"sample_weight has no weight for the node {shown(called)}")
+            return np.array([by_node[node] for node in self.nodes.tolist()])
         weights = _array(sample_weight, "sample_weight")
         if sample_weight is None or weights.ndim == 0:
             return sample_weight
         if len(weights) <= self.entries.max():
             raise ValueError(f"sample_weight has {len(weights)} entries: give one per entry of y")
         return weights[self.entries]
+
+
+def _by_name(values: Any, n_nodes: int, names: Names) -> tuple[list[Any] | None, Any]:
+    """Return the nodes that keys of a mapping, or the index of a Series, name, and their values.
+
+    None in place of nodes: values are in the order of all nodes, as are those with pandas' usual index.
+    """
+    if isinstance(values, Mapping):
+        return list(values), list(values.values())
+    if not hasattr(values, "iloc") or type(values.index).__name__ == "RangeIndex":
+        return None, values
+    index, known = values.index.tolist(), set(range(n_nodes) if names is None else names)
+    is_other = names is None or index == list(range(len(index)))
+    return None if is_other and not known.issuperset(index) else index, values.to_numpy()
 
 
 def _array(values: Any, name: str = "y") -> Any:
@@ -121,8 +142,11 @@ def _gaps(values: Any, integers_may_miss: bool) -> NDArray[np.bool_]:
 def node_numbers(nodes: Any, n_nodes: int, name: str, names: Names = None) -> Indices:
     """Return the numbers of nodes that a mask, names or numbers choose.
 
-    Integers are numbers where no name is an integer.
+    Integers are numbers where no name is an integer. A mask may be a mapping, or a Series with names.
     """
+    keys, marks = _by_name(nodes, n_nodes, names)
+    if keys is not None and np.asarray(marks).dtype == bool:
+        nodes = [key for key, mark in zip(keys, marks, strict=True) if mark]
     try:
         array = np.asarray(nodes)
     except ValueError:  # entries of different lengths

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Annotated, Any, Self
@@ -23,6 +23,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import OneGraph
 from propkernels.models.choose import Problem, check_costs
 from propkernels.models.folds import DEFAULT_FOLDS, Folds, choosing_folds, draw_seeds
+from propkernels.models.model import Metric
 from propkernels.models.targets import ClassTarget, NumberTarget
 from propkernels.nodes.choosing import COSTS, Labeled, choose, fit_rule, some_of
 from propkernels.nodes.contributions import Tallies
@@ -139,10 +140,10 @@ class NodeModel(NodeParameters, GraphInput, BaseEstimator, ABC):
         graphs, names = named_graph(X, column)
         y = y if column is None else target_column(X, column)
         known = KnownNodes.of(y, nodes, graphs.n_nodes, is_classifier(self), names)
-        target, spread = self._learning_target(known, known.weights(sample_weight))
+        target, spread = self._learning_target(known, known.weights(sample_weight, graphs.n_nodes, names))
         seeds = draw_seeds(self.random_state, 1)[0]
         held = None if validation is None else node_numbers(validation, graphs.n_nodes, "validation", names)
-        folds, fitted = self._folds(target.strata, known.nodes, held, seeds.inner)
+        folds, fitted = self._folds(target.values, known.nodes, held, seeds.inner)
         with one_blas_thread():
             judged, decisions = self._learn(graphs, known.nodes, target, spread, folds, fitted, seeds.kernel)
         self._keep_target(target, judged, decisions)
@@ -204,7 +205,7 @@ class NodeModel(NodeParameters, GraphInput, BaseEstimator, ABC):
         """Return the folds for the choice, and the places of the nodes that are fitted."""
         everyone, cv = np.arange(len(nodes)), DEFAULT_FOLDS if self.cv is None else self.cv
         if validation is None:
-            folds = choosing_folds(target, cv, None, seed)  # none where each class, or range, has one node
+            folds = choosing_folds(target, cv, None, seed)  # none where each class has one node
             folds = folds or choosing_folds(np.zeros_like(target), cv, None, seed)
             if not folds:
                 raise ValueError("only one node has a target: label at least two nodes")
@@ -271,14 +272,14 @@ class NodeModel(NodeParameters, GraphInput, BaseEstimator, ABC):
         """Names of the nodes of the training graph; their numbers, if they have no names."""
         return list(range(self.graph_.n_nodes)) if self._names is None else list(self._names)
 
-    def _score(self, metric: Callable[..., float], X: Any, y: Any, sample_weight: Any) -> float:
+    def _score(self, metric: Metric, X: Any, y: Any, sample_weight: Any) -> float:
         """Return a score of the nodes of a graph whose target is known."""
         predicted = self.predict(X)
         names: Any = self._names if X is None else named_graph(X, self._target_column)[1]
         y = target_column(X, y) if isinstance(y, str) else y
         known = KnownNodes.of(y, None, len(predicted), is_classifier(self), names)
-        weights = known.weights(sample_weight)
-        return float(metric(known.target, predicted[known.nodes], sample_weight=weights))
+        weights = known.weights(sample_weight, len(predicted), names)
+        return metric(known.target, predicted[known.nodes], weights)
 
     @threaded
     def _explain(
