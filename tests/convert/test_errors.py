@@ -72,7 +72,7 @@ INVALID = [
     (lambda: check_graphs([]), ValueError, "at least one graph is needed, got none"),
     (lambda: check_graphs({}), ValueError, "at least one graph is needed"),
     (lambda: check_graphs(nx.path_graph(2)), TypeError, r"one Graph: put it into a list, \[graph\]"),
-    (lambda: check_graphs("CCO"), TypeError, "one str: put it into a list"),
+    (lambda: check_graphs("CCO"), TypeError, "the text 'CCO': put SMILES into a list"),
     (lambda: check_graphs([(0, 1)]), TypeError, "one list: put it into a list"),
     (lambda: check_graphs({"nodes": [], "links": []}), TypeError, "one dict: put it into a list"),
     (lambda: check_graphs(b"MUTAG"), TypeError, "got bytes"),

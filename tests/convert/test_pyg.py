@@ -117,3 +117,17 @@ def test_there_and_back(monkeypatch):
     rows = graphs.with_labels(None).with_attributes(np.eye(3, 2) / 2).with_edge_labels(None)
     rows = rows.with_edge_attributes([0.5, 0.5, 1.5, 1.5])
     assert pk.from_pyg(pk.convert.to_pyg(rows)) == rows
+
+
+def test_numbers_of_nodes_that_are_not_used_are_named(recwarn):
+    places = {
+        "pos": np.zeros((3, 2)),
+        "z": np.array([6, 8, 6]),
+        "mask": np.zeros(3, bool),
+        "edge_age": np.ones(3),
+    }
+    graph = SimpleNamespace(edge_index=EDGES, num_nodes=3, x=np.eye(3), name="three", **places)
+    with pytest.warns(UserWarning, match=r"the columns \['pos', 'z'\] of nodes are not used: make it x"):
+        pk.check_graphs([graph])
+    pk.from_pyg([{"edge_index": EDGES, "node_feat": np.eye(3), "num_nodes": 3}])
+    assert len(recwarn) == 0

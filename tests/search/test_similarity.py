@@ -129,6 +129,11 @@ def test_a_graph_with_labels_and_one_without_share_nothing_and_a_sentence_says_s
     nx.set_node_attributes(labeled, "C", "label")
     with pytest.warns(UserWarning, match="graph 1 has no node labels and graph 0 has"):
         assert pk.similarity(labeled, path) == 0.0
+    with pytest.warns(UserWarning, match="graph 1 has no node labels and graph 0 has"):
+        assert pk.similar_because(labeled, path).value == 0.0
+    with pytest.warns(UserWarning, match="graph 1 has no node labels and graph 0 has") as told:
+        pk.GraphIndex().fit([labeled, path])
+    assert told[0].filename == __file__
     several = nx.Graph(path)  # a label of two parts, of which the other graph has none
     nx.set_node_attributes(several, {v: {"color": "red", "size": "S"} for v in several})
     with pytest.warns(UserWarning, match="graph 1 has no node labels and graph 0 has"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from itertools import groupby
 from typing import Any, cast
@@ -177,6 +178,22 @@ def check_edges(graphs: Any) -> GraphDatabase:
     return database
 
 
+def warn_of_missing_labels(graphs: Any, stacklevel: int = 3) -> None:
+    """Warn if some graphs have node labels and others have nodes without."""
+    column = graphs.label_column
+    if column is None or bool(column.observed.all()):
+        return
+    n_labels = np.bincount(graphs.graph_ids[column.observed], minlength=len(graphs))
+    without = np.flatnonzero((n_labels == 0) & (graphs.graph_sizes > 0))
+    if len(without) and n_labels.any():
+        warnings.warn(
+            f"graph {without[0]} has no node labels and graph {n_labels.argmax()} has, so they share no "
+            "neighborhood: label both, or compare structure alone by "
+            'kernel=pk.WeisfeilerLehman(labels="degree")',
+            stacklevel=stacklevel,
+        )
+
+
 def _by_kind(graphs: Iterable[Any]) -> Iterator[tuple[int, GraphDatabase]]:
     """Convert consecutive graphs of the same kind together; yield the first position and the database.
 
@@ -202,6 +219,11 @@ def _kind_of(graph: Any) -> str | None:
 
 
 def _as_several(graphs: Any) -> Iterable[Any]:
+    if isinstance(graphs, str):
+        raise TypeError(
+            f"expected several graphs, got the text {graphs[:60]!r}: put SMILES into a list, [text]; "
+            "files are read by pk.datasets.open_source(path)"
+        )
     if isinstance(graphs, Graph) or (_kind_of(graphs) not in (None, "matrix") and not _is_batch(graphs)):
         raise TypeError(
             f"expected several graphs, got one {type(graphs).__name__}: put it into a list, [graph]"
@@ -214,7 +236,8 @@ def _as_several(graphs: Any) -> Iterable[Any]:
         return list(pyg.from_pyg(graphs))
     if hasattr(graphs, "columns") and hasattr(graphs, "iloc"):
         raise TypeError(
-            "a table is read by pk.from_pandas(edges, nodes), which takes the names of its columns"
+            "a table is read by pk.from_pandas(edges, nodes), which takes the names of its columns; of a "
+            "table of molecules, pass the column of SMILES"
         )
     flat = hasattr(graphs, "__iter__") and getattr(graphs, "ndim", 1) == 1
     if isinstance(graphs, (bytes, Set)) or not flat:

@@ -30,6 +30,7 @@ from propkernels.convert.build import (
     with_target,
 )
 from propkernels.convert.edges import list_edges
+from propkernels.convert.table_columns import warn_unused
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Graphs
 from propkernels.graphs.labels import LabelColumn, labels_of_rows
@@ -115,6 +116,7 @@ def _names(graph: Any) -> Iterator[str]:
     yield from vars(graph) if keys is None else keys
 
 
+NODE_NAMES = ("x", "node_feat", "node_type", "y", "batch")  # that are used, or are not of the nodes
 OGB_NAMES = {"x": "node_feat", "edge_attr": "edge_feat"}  # of the dictionaries of OGB
 
 
@@ -157,12 +159,27 @@ def convert(
     """Return the database of a list of Data."""
     nothing: tuple[Part, Any, Any] = (Part(), None, None)
     parts = read_each(graphs, lambda graph: _read(graph, weight), faults, nothing)
+    known = (*NODE_NAMES, weight)
+    unused = {
+        name: None
+        for graph, (part, *_) in zip(graphs, parts, strict=True)
+        for name in (_names(graph) if part.n_nodes > 1 else ())
+        if name not in known and not name.startswith("edge_") and _is_of(part, _get(graph, name))
+    }
+    if unused:
+        warn_unused(list(unused), "nodes", "make it x or node_type to use it")
     flat = flattened([part for part, *_ in parts], faults)
     labels = stacked([types for _, types, _ in parts], flat.sizes, faults, "columns of node_type")
     edge_labels = stacked([types for *_, types in parts], flat.edge_counts, faults, "columns of edge_type")
     flat.node_labels, flat.node_attributes = _told_apart(labels, flat.node_attributes, x)
     flat.edge_labels, flat.edge_attributes = _told_apart(edge_labels, flat.edge_attributes, edge_attr)
     return build(flat, faults)
+
+
+def _is_of(part: Part, value: Any) -> bool:
+    """Return whether a tensor has a number or row of numbers per node; masks have none."""
+    shape, kind = tuple(getattr(value, "shape", ())), str(getattr(value, "dtype", ""))
+    return shape[:1] == (part.n_nodes,) and ("int" in kind or "float" in kind)
 
 
 def _read(graph: Any, weight: str | None) -> tuple[Part, Table | None, Table | None]:

@@ -155,6 +155,8 @@ def from_smiles(
     """
     if isinstance(smiles, (str, bytes)):
         raise TypeError("from_smiles takes a list of strings; wrap the one string: [smiles]")
+    if hasattr(smiles, "columns"):
+        raise TypeError(f"from_smiles takes one column, table[name], not a table of {list(smiles.columns)}")
     texts = listed(smiles.tolist() if hasattr(smiles, "tolist") else smiles, "SMILES strings")
     faults = Faults(errors, len(texts), ids, noun="molecule")
     steps, names = check_steps(standardize), check_wanted(descriptors)

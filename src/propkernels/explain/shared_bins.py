@@ -16,7 +16,7 @@ from propkernels._utils.checks import check_choice, check_integer, format_number
 from propkernels._utils.optional import data_frame
 from propkernels._utils.typing import Estimator, Record
 from propkernels.codes.codes import NO_BIN
-from propkernels.convert.check import check_graphs
+from propkernels.convert.check import check_graphs, warn_of_missing_labels
 from propkernels.counts.bins import bin_text
 from propkernels.counts.counters import Occurrences
 from propkernels.counts.products import inverse_length
@@ -276,6 +276,7 @@ def similar_because(g: OneGraph, h: OneGraph, *, kernel: Estimator | str | None 
     """
     graphs = check_graphs([g, h])
     if kernel is None:
+        warn_of_missing_labels(graphs)
         parts = [SharedBins(Neighborhoods()._learn_coder(graphs), True, True, False, together=True)]
     else:
         parts = countings_of(named_kernel(kernel, random_state=0), graphs)

@@ -21,7 +21,7 @@ from propkernels._utils.locks import fork_safe_lock
 from propkernels._utils.parallel import threaded, workers
 from propkernels._utils.stored import require
 from propkernels._utils.typing import Array, Estimator, Seed
-from propkernels.convert.check import check_graphs
+from propkernels.convert.check import check_graphs, warn_of_missing_labels
 from propkernels.convert.networkx import is_networkx
 from propkernels.counts.base_kernels import Linear
 from propkernels.counts.counters import Counter
@@ -222,6 +222,8 @@ class GraphIndex(IndexParameters, GraphInput, BaseEstimator):
         default: Any = PropagationKernel(t_max=DEFAULT_T_MAX, random_state=self.random_state)
         default = Neighborhoods() if measure.name == "jaccard" else default
         chosen = named_kernel(self.kernel, random_state=self.random_state)
+        if chosen is None:
+            warn_of_missing_labels(graphs, stacklevel=4)  # of fit and its wrapper
         kernel = default if chosen is None else clone(chosen)
         check_counting(kernel)
         fitted = clone(kernel).fit(graphs)
@@ -484,7 +486,7 @@ def similarity(
     graphs = check_graphs(several)
     kernel = named_kernel(kernel, random_state=0)
     if kernel is None:
-        _warn_of_missing_labels(graphs)
+        warn_of_missing_labels(graphs)
     elif isinstance(kernel, type) or not hasattr(kernel, "_is_dot_product"):
         raise TypeError(f"kernel must be a kernel, such as pk.WeisfeilerLehman(), got {shown(kernel)}")
     chosen: Any = Neighborhoods() if kernel is None else clone(kernel)
@@ -500,19 +502,3 @@ def similarity(
     # two graphs without neighborhoods are equal
     values = np.clip(np.divide(shared, below, out=np.ones_like(shared), where=below > 0), 0.0, 1.0)
     return values if h is None else float(values[0, 1])
-
-
-def _warn_of_missing_labels(graphs: Any) -> None:
-    """Warn if some graphs have node labels and others have nodes without."""
-    column = graphs.label_column
-    if column is None or bool(column.observed.all()):
-        return
-    n_labels = np.bincount(graphs.graph_ids[column.observed], minlength=len(graphs))
-    without = np.flatnonzero((n_labels == 0) & (graphs.graph_sizes > 0))
-    if len(without) and n_labels.any():
-        warnings.warn(
-            f"graph {without[0]} has no node labels and graph {n_labels.argmax()} has, so they share no "
-            "neighborhood: label both, or compare structure alone by "
-            'kernel=pk.WeisfeilerLehman(labels="degree")',
-            stacklevel=3,
-        )
