@@ -106,17 +106,14 @@ def test_click_opens_the_graph_with_its_decision(page, exploration, molecules):
     assert len(page.all(".ex-neighbor")) == 6
 
 
-def test_the_slider_shows_one_iteration(page, exploration, molecules):
+def test_one_iteration_can_be_shown_alone(page, exploration, molecules):
     page.run("propkernels.select(3)")
-    assert not page.find("#ex-t").is_displayed()
-    page.click("#ex-more")
+    assert not page.find("#ex-sums").is_displayed()
+    page.click("#ex-steps summary")
     t = 1
-    page.run(
-        "const s = document.getElementById('ex-t'); s.value = arguments[0] + 1;"
-        "s.dispatchEvent(new Event('input'))",
-        t,
-    )
-    assert page.text("#ex-t-text") == f"t = {t}"
+    page.click(f"#ex-sums tr:nth-child({t + 1}) button")
+    assert page.run("return document.activeElement.textContent") == f"t = {t}", "keys go on"
+    assert page.text("#ex-sums tr.ex-now td") == f"t = {t}"
     titles = [node.get_attribute("aria-label") for node in page.all("#ex-graph [data-node]")]
     found = [float(title.rpartition(": ")[2].replace("−", "-")) for title in titles]
     expected = exploration.model.explain(molecules.graphs[[3]]).contributions[:, t]
@@ -549,19 +546,6 @@ def test_pixels_of_images_are_only_relabeled(browser, tmp_path):
     assert browser.complaints() == []
 
 
-def test_a_column_of_numbers_filters_the_map(page):
-    page.run(
-        "const select = document.querySelector('#ex-color');"
-        "select.value = [...select.options].find((o) => o.text === 'height').value;"
-        "select.dispatchEvent(new Event('change'));"
-        "const slider = document.querySelector('.ex-bars input');"
-        "slider.value = 14; slider.dispatchEvent(new Event('input'))"
-    )
-    assert page.text("#ex-left") == "30 of 60 shown"
-    page.click("#ex-reset")
-    assert page.text("#ex-left") == ""
-
-
 def test_drawings_have_no_needless_crossings(browser, path):
     browser.open(path)
     faults = browser.run(
@@ -657,7 +641,8 @@ def test_a_tap_on_a_phone_leads_to_the_graph(browser, path):
     with browser.screen(390, 844):
         browser.open(path)
         assert (
-            browser.run("return getComputedStyle(document.getElementById('ex-map')).touchAction") == "pan-y"
+            browser.run("return getComputedStyle(document.getElementById('ex-map')).touchAction")
+            == "pan-y pinch-zoom"
         )
         assert browser.find(".ex-facts").is_displayed()
         wanted = alone(browser)

@@ -25,9 +25,9 @@ SCRIPTS = {
     "page": [
         *("words", "coder", "data", "bins", "model", "similarity"),
         *("layout", "colors", "shell", "draw", "chemistry", "map"),
-        *("edits", "histogram", "paste", "panels", "frame", "view", "app", "graph_page"),
+        *("edits", "paste", "panels", "view", "app", "graph_page"),
     ],
-    "nodes": ["data", "layout", "colors", "shell", "draw", "map", "histogram", "app", "node_view"],
+    "nodes": ["data", "layout", "colors", "shell", "draw", "map", "app", "node_view"],
 }
 Arrays = dict[str, NDArray[Any]]
 FRAME_HEIGHT = 760  # pixels, in a notebook

@@ -33,7 +33,6 @@ from propkernels.explorer.map_columns import checked_ids, detail_texts, map_colu
 from propkernels.explorer.models import comparing_rule, given_model, learned_model
 from propkernels.explorer.node_page import explore_nodes
 from propkernels.explorer.page_contents import (
-    edit_rule,
     in_words,
     page_about,
     page_contents,
@@ -234,7 +233,7 @@ def explore(
         sections["graphs"] |= depictions(shown, chemistry)
     elif places is not None:
         sections["graphs"]["places"] = places
-    name = title or "Graphs"
+    name = title or f"{words['graph'].capitalize()}s"
     missing = None if known is None or not known.n_missing else known.sentence
     html = explorer_page(
         "page",
@@ -245,9 +244,8 @@ def explore(
         notes=page_notes(shown, carried, [note, skipped, missing], meta["fixed"]),
         about=[in_words(text, words) for text in page_about(found, kernel, n_neighbors)],
         reading=reading_line(meta),
-        rule=edit_rule(meta),
         has_kinds=bool(meta["kinds"]),
-        tabs=[("graph", words["graph"].capitalize()), *TABS],
+        tabs=[("graph", words["graph"].capitalize()), *(TABS if found else TABS[-1:])],
         noun=words["graph"],
         words=words,
         a_graph=with_article(words["graph"]),

@@ -334,13 +334,6 @@ def reading_line(meta: dict[str, Any]) -> str:
     return points + sides + "Click a point to open it." + edit
 
 
-def edit_rule(meta: dict[str, Any]) -> str:
-    """Return the rule that edits must respect, for its check box."""
-    if meta["atoms"] and meta["kinds"]:
-        return "only valid molecules (valences, no strained rings)"
-    return "only degrees that occur in the data"
-
-
 def page_notes(graphs: GraphDatabase, carried: Any, notes: list[str | None], is_fixed: bool) -> list[str]:
     """Return sentences for the header: notes of the user, unused inputs, and why there are no edits."""
     sentences = [note[0].upper() + note[1:].rstrip(".") + "." for note in notes if note]

@@ -5,7 +5,7 @@ const noun = meta.noun || "graph"; // what the points of the map are, in ids and
 const words = meta.words || { graph: noun, node: "node", edge: "edge" }; // what a reader calls them
 const app = {
   meta, n: meta.n, selected: -1, filter: null, hiddenClasses: new Set(), index: null, model: null,
-  positions: new Map(), limits: new Map(), busy: byId("ex-busy"),
+  positions: new Map(), busy: byId("ex-busy"),
 };
 meta.details = Object.entries(meta.details || {}); // texts of each graph by name: SMILES, names
 
@@ -111,7 +111,7 @@ function recolor() {
       const share = (values[i] - low) / (high - low || 1);
       map.colors[i] = cssColor(Number.isFinite(values[i]) ? between(VIRIDIS, share) : styleColor("--soft"));
     }
-    legend.append(histogram(column, values));
+    legend.append(column.name, plain(low), ramp(VIRIDIS), plain(high));
   }
   refilter();
 }
@@ -139,10 +139,6 @@ function refilter() {
     const values = app.map_[name];
     for (let i = 0; i < map.n; i++) if (values[i] === c) map.shown[i] = 0;
   }
-  for (const [key, [, , low, high]] of app.limits) {
-    const values = app.map_[key];
-    for (let i = 0; i < map.n; i++) if (!(values[i] >= low - 1e-9 && values[i] <= high + 1e-9)) map.shown[i] = 0;
-  }
   if (filter) for (let i = 0; i < map.n; i++) if (!filter.has(i)) map.shown[i] = 0;
   const left = map.shown.reduce((sum, value) => sum + value, 0);
   byId("ex-left").textContent = left < map.n ? `${plain(left)} of ${plain(map.n)} shown` : "";
@@ -158,34 +154,21 @@ function listen() {
     const box = canvas.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
   };
-  const fingers = new Map();
   let drag = null;
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
-    fingers.set(event.pointerId, place(event));
     drag = { from: place(event), last: place(event), moved: false };
   });
   canvas.addEventListener("pointermove", (event) => {
     const [x, y] = place(event);
-    if (event.pointerType === "touch" && fingers.size < 2) return; // one finger scrolls the page
-    if (fingers.size === 2 && fingers.has(event.pointerId)) {
-      const spread = () => { const [[ax, ay], [bx, by]] = [...fingers.values()]; return [Math.hypot(ax - bx, ay - by), (ax + bx) / 2, (ay + by) / 2]; };
-      const [before] = spread();
-      fingers.set(event.pointerId, [x, y]);
-      const [after, mx, my] = spread();
-      map.zoomAt(after / (before || 1), mx, my);
-      if (drag) drag.moved = true;
-    } else if (drag) {
-      fingers.set(event.pointerId, [x, y]);
+    if (event.pointerType === "touch") return; // fingers scroll and zoom the page
+    if (drag) {
       if (Math.hypot(x - drag.from[0], y - drag.from[1]) > 4) drag.moved = true;
       if (drag.moved) map.pan(x - drag.last[0], y - drag.last[1]);
       drag.last = [x, y];
-    } else if (event.pointerType !== "touch") {
-      hover(map.at(x, y), x, y);
-    }
+    } else hover(map.at(x, y), x, y);
   });
   const end = (event) => {
-    fingers.delete(event.pointerId);
     if (!drag) return;
     if (!drag.moved && event.type !== "pointercancel") {
       const found = map.at(...place(event), event.pointerType === "touch" ? 18 : 9);
@@ -222,13 +205,9 @@ function listen() {
     if (event.key === "/" && !/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) {
       event.preventDefault();
       byId("ex-search").focus();
-    } else if (event.key === "Escape") {
-      byId("ex-meaning").hidden = true;
-      byId("ex-save").open = false;
-    }
+    } else if (event.key === "Escape") byId("ex-save").open = false;
   });
   document.addEventListener("click", (event) => {
-    byId("ex-meaning").hidden = true;
     if (!event.target.closest("#ex-save")) byId("ex-save").open = false;
   });
   byId("ex-in").addEventListener("click", () => map.zoomAt(1.5));
@@ -279,7 +258,6 @@ function graphCalled(wanted) {
 
 function resetMap() {
   app.hiddenClasses.clear();
-  app.limits.clear();
   app.map.guest = null;
   byId("ex-search").value = "";
   say("");
@@ -364,8 +342,7 @@ function showDetails() {
 function select(g) {
   say("");
   byId("ex-read").hidden = true; // who clicks has read it
-  const pasted = byId("ex-paste-error");
-  if (pasted) pasted.textContent = "";
+  byId("ex-paste-error")?.replaceChildren(); // a page of nodes has none
   app.selected = g;
   app.map.selected = g;
   app.map.show(g);
@@ -378,7 +355,7 @@ function select(g) {
 function showPicture() {
   const box = byId("ex-verdict").getBoundingClientRect();
   if (box.top < 0 || byId("ex-graph").getBoundingClientRect().bottom > innerHeight || box.top < byId("ex-panel-graph").getBoundingClientRect().top) {
-    byId("ex-title").scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth", block: "start" });
+    byId("ex-title").scrollIntoView({ block: "start" });
   }
 }
 
@@ -415,8 +392,13 @@ function showMap(xy) {
   app.map.groups = meta.groups.map(({ x, y, ...rest }) => ({ x: x / 65535 - 0.5, y: 0.5 - y / 65535, ...rest })).sort((a, b) => b.n - a.n);
 }
 
-/** Open what the address names, or else the point that the page begins with. */
-function openFirst() {
+/** Show the map and listen; open what the address names, or else the point that the page begins with. */
+function begin(View) {
+  showMap(app.map_.xy);
+  app.view = new View(app);
+  listen();
+  listenToTabs();
+  recolor();
   const named = graphOfHash();
   app.selected = app.map.selected = named >= 0 ? named : meta.first;
   app.view.open(app.selected);

@@ -25,6 +25,22 @@ function startLabel(spec, graph, node) {
   return label < 0 ? spec.unknown : label;
 }
 
+/** The keys of the labels with which nodes start. */
+function startKeys(spec, graph, firstKey) {
+  const keys = new Uint32Array(2 * graph.n);
+  for (let i = 0; i < graph.n; i++) {
+    const row = 2 * (firstKey + startLabel(spec, graph, i));
+    keys.set(spec.keys.subarray(row, row + 2), 2 * i);
+  }
+  return keys;
+}
+
+/** Write low and high as an item of a row. */
+function put(row, item) {
+  row[2 * item] = low;
+  row[2 * item + 1] = high;
+}
+
 /** The row of an edge's kind among keys or factors of kinds. */
 function kindRow(spec, graph, edge) {
   return graph.kinds[edge] < 0 ? spec.unknownEdge : graph.kinds[edge];
@@ -41,20 +57,14 @@ function refinedCodes(spec, graph) {
 /** A node's next code mixes its own and the sum of its neighbors' (multiset_codes). */
 function refinedEntry(spec, graph, firstKey) {
   const { n } = graph;
-  let now = new Uint32Array(2 * n);
-  for (let i = 0; i < n; i++) {
-    const row = firstKey + startLabel(spec, graph, i);
-    now[2 * i] = spec.keys[2 * row];
-    now[2 * i + 1] = spec.keys[2 * row + 1];
-  }
+  let now = startKeys(spec, graph, firstKey);
   const rows = [now];
   const mixed = new Uint32Array(2 * n);
   for (let t = 1; t <= spec.steps; t++) {
     const then = new Uint32Array(2 * n);
     for (let i = 0; i < n; i++) {
       mixOther(now[2 * i], now[2 * i + 1]);
-      mixed[2 * i] = low;
-      mixed[2 * i + 1] = high;
+      put(mixed, i);
     }
     for (let i = 0; i < n; i++) {
       sumOfNeighbors(spec, graph, i, mixed);
@@ -62,8 +72,7 @@ function refinedEntry(spec, graph, firstKey) {
       mixWord(now[2 * i], now[2 * i + 1]);
       add(low, high, sumLow, sumHigh);
       mixWord(low, high);
-      then[2 * i] = low;
-      then[2 * i + 1] = high;
+      put(then, i);
     }
     rows.push(then);
     now = then;
@@ -103,19 +112,13 @@ function replaceNotCounted(row) {
 
 /** Projections make t affine steps and are hashed (propagate_and_hash). Stream s is hash s % hashes of t. */
 function propagatedCodes(spec, graph) {
-  const { n } = graph;
-  const start = Int32Array.from({ length: n }, (_, i) => startLabel(spec, graph, i));
+  const start = Int32Array.from({ length: graph.n }, (_, i) => startLabel(spec, graph, i));
   if (spec.byKey) fillLabels(spec, graph, start);
   const step = affineStep(spec.scheme, graph, start, spec.unknown);
   const rows = [];
   for (let s = 0; s < spec.streams; s++) {
-    let now = Float64Array.from(start, (label) => spec.projected[label * spec.streams + s]), then = new Float64Array(n);
-    const t = Math.floor(s / spec.hashes);
-    for (let made = 0; made < t; made++) {
-      walk(spec, graph, step, s, made, now, then);
-      [now, then] = [then, now];
-    }
-    rows.push(hashed(now, spec.offsets[s]));
+    const projected = Float64Array.from(start, (label) => spec.projected[label * spec.streams + s]);
+    rows.push(hashed(walked(spec, graph, step, s, Math.floor(s / spec.hashes), projected), spec.offsets[s]));
   }
   return rows;
 }
@@ -128,11 +131,7 @@ function fillLabels(spec, graph, start) {
   const step = affineStep({ name: "absorption" }, graph, start, spec.unknown);
   const best = new Float64Array(graph.n).fill(-1), frequent = new Float64Array(graph.n), chosen = start.slice();
   for (const label of spec.byKey.filter((value) => counts.has(value))) {
-    let now = Float64Array.from(chosen, (_, i) => (start[i] === label ? 1 : 0)), then = new Float64Array(graph.n);
-    for (let made = 0; made < 5; made++) {
-      walk({}, graph, step, 0, made, now, then);
-      [now, then] = [then, now];
-    }
+    const now = walked({}, graph, step, 0, 5, Float64Array.from(start, (own) => (own === label ? 1 : 0)));
     for (let i = 0; i < graph.n; i++) {
       const share = rint(now[i] * 2 ** 30), count = counts.get(label);
       if (share < best[i] || (share === best[i] && count <= frequent[i])) continue;
@@ -162,6 +161,16 @@ function affineStep({ name, laziness, normalization }, graph, start, unknown) {
   };
 }
 
+/** The values of a stream after t steps. */
+function walked(spec, graph, step, s, t, now) {
+  let then = new Float64Array(graph.n);
+  for (let made = 0; made < t; made++) {
+    walk(spec, graph, step, s, made, now, then);
+    [now, then] = [then, now];
+  }
+  return now;
+}
+
 /** One step of a stream's values, from `now` to `then`; `made` steps were made before. */
 function walk(spec, graph, { spread, keep }, s, made, now, then) {
   const { n, ptr, ends } = graph;
@@ -183,8 +192,7 @@ function hashed(values, offset) {
   const row = new Uint32Array(2 * values.length);
   for (let i = 0; i < values.length; i++) {
     floorCode(values[i] + offset);
-    row[2 * i] = low;
-    row[2 * i + 1] = high;
+    put(row, i);
   }
   return row;
 }
@@ -268,12 +276,7 @@ function joinWord(row, at, otherLow, otherHigh) {
 /** Shortest paths: the code of the ordered pair (u, v) is item u * n + v, and mixes both labels with the path (triplet_codes). */
 function pathCodes(spec, graph) {
   const { n } = graph;
-  const keys = new Uint32Array(2 * n);
-  for (let i = 0; i < n; i++) {
-    const row = startLabel(spec, graph, i);
-    keys[2 * i] = spec.keys[2 * row];
-    keys[2 * i + 1] = spec.keys[2 * row + 1];
-  }
+  const keys = startKeys(spec, graph, 0);
   const row = new Uint32Array(2 * n * n);
   for (let u = 0; u < n; u++) {
     const words = pathWords(spec, graph, u);
@@ -288,8 +291,7 @@ function pathCodes(spec, graph) {
       mixOther((keys[2 * v] ^ words[2 * v]) >>> 0, (keys[2 * v + 1] ^ words[2 * v + 1]) >>> 0);
       add(startLow, startHigh, low, high);
       mixWord(low, high);
-      row[at] = low;
-      row[at + 1] = high;
+      put(row, u * n + v);
     }
   }
   return [row];
@@ -331,6 +333,5 @@ function addPath(spec, graph, edge, words, u, v) {
   add(low, high, lengthLow, lengthHigh);
   mixWord((low ^ words[2 * u]) >>> 0, (high ^ words[2 * u + 1]) >>> 0);
   add(low, high, words[2 * v], words[2 * v + 1]);
-  words[2 * v] = low;
-  words[2 * v + 1] = high;
+  put(words, v);
 }

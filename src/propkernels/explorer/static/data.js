@@ -54,15 +54,11 @@ class Collection {
     return list;
   }
 
-  labels(g) {
-    const { labels } = this.packed;
-    return labels ? Int32Array.from(labels.subarray(this.first[g], this.first[g + 1])) : new Int32Array(this.size(g));
-  }
-
   /** One graph, ready for codesOf. */
   graph(g) {
+    const { labels } = this.packed;
     const origin = Int32Array.from({ length: this.size(g) }, (_, i) => this.first[g] + i);
-    const graph = assembled(this.size(g), this.labels(g), this.edges(g), this.directed, origin, this.packed.attributes);
+    const graph = assembled(this.size(g), origin.map((i) => (labels ? labels[i] : 0)), this.edges(g), this.directed, origin, this.packed.attributes);
     if (this.packed.hydrogens) graph.atoms = this._atoms(g, graph);
     return graph;
   }

@@ -228,16 +228,12 @@ function arrowHead(ax, ay, bx, by, radius) {
 
 function boxOf(positions, margin) {
   if (!positions.length) return { x: -1, y: -1, w: 2, h: 2 };
-  const xs = positions.map((p) => p[0]), ys = positions.map((p) => p[1]);
-  const x = Math.min(...xs) - margin, y = Math.min(...ys) - margin;
-  const w = Math.max(...xs) - x + margin, h = Math.max(...ys) - y + margin;
+  const { x, y, w, h } = extentOf(positions, margin);
   const least = 4; // so that a graph of two nodes is not blown up
   return { x: x - Math.max(least - w, 0) / 2, y: y - Math.max(least - h, 0) / 2, w: Math.max(w, least), h: Math.max(h, least) };
 }
 
 /** Median length of the edges as drawn. */
 function typicalLength(graph, positions) {
-  const lengths = graph.edges.filter(([a, b]) => a !== b).map(([a, b]) => Math.hypot(positions[a][0] - positions[b][0], positions[a][1] - positions[b][1]));
-  lengths.sort((a, b) => a - b);
-  return lengths[Math.floor(lengths.length / 2)] || 1;
+  return medianLength(graph.edges.filter(([a, b]) => a !== b), positions);
 }

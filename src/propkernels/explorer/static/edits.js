@@ -53,20 +53,15 @@ function editedPositions(graph, positions, edit) {
 function editText(graph, edit, names) {
   const node = (i) => `${names.label(graph.labels[i]) || words.node} ${i}`;
   const kind = edit.edgeKind >= 0 ? ` (${names.kind(edit.edgeKind)})` : "";
-  switch (edit.kind) {
-    case "relabel":
-      return `${node(edit.node)} → ${names.label(edit.label)}`;
-    case "link":
-      return `join ${node(edit.a)} and ${node(edit.b)}${kind}`;
-    case "unlink":
-      return `cut ${node(graph.edges[edit.edge][0])} – ${node(graph.edges[edit.edge][1])}`;
-    case "rekind":
-      return `${words.edge} ${node(graph.edges[edit.edge][0])} – ${node(graph.edges[edit.edge][1])} becomes ${names.kind(edit.edgeKind)}`;
-    case "grow":
-      return `add ${names.label(edit.label)} to ${node(edit.node)}${kind}`;
-    default:
-      return `remove ${node(edit.node)}`;
-  }
+  const [a, b] = edit.edge === undefined ? [] : graph.edges[edit.edge].slice(0, 2).map(node);
+  return {
+    relabel: () => `${node(edit.node)} → ${names.label(edit.label)}`,
+    link: () => `join ${node(edit.a)} and ${node(edit.b)}${kind}`,
+    unlink: () => `cut ${a} – ${b}`,
+    rekind: () => `${words.edge} ${a} – ${b} becomes ${names.kind(edit.edgeKind)}`,
+    grow: () => `add ${names.label(edit.label)} to ${node(edit.node)}${kind}`,
+    remove: () => `remove ${node(edit.node)}`,
+  }[edit.kind]();
 }
 
 /** The nodes that an edit touches. */

@@ -5,14 +5,9 @@ async function start() {
   const [map_, graphs] = await Promise.all([unpack(sections.map), unpack(sections.graphs)]);
   app.map_ = map_;
   app.graphs = new Collection(graphs, meta.directed, meta.kinds);
-  showMap(map_.xy);
-  app.view = new GraphView(app);
-  listen();
-  listenToTabs();
-  recolor();
-  showErrors();
-  showSelection();
-  openFirst();
+  begin(GraphView);
+  if (meta.model) showErrors();
+  if (meta.model) showSelection();
   const specs = await Promise.all(meta.codes.map(async (code, v) => ({ ...code, ...await unpack(sections[`code${v}`]) })));
   app.index = new Index(app.graphs, specs);
   await inSlices(app.index, (index) => { app.busy.textContent = `Indexing ${plain(index.done)} of ${plain(app.n)} ${words.graph}s …`; });
@@ -22,7 +17,7 @@ async function start() {
   app.similarity = new Similarity(app.index, members);
   if (meta.model) app.model = new Model(app.index, members, meta.model);
   say("");
-  showPatterns();
+  if (meta.model) showPatterns();
   listenToPaste();
   if (app.selected >= 0) app.view.open(app.selected);
   document.body.dataset.ready = "true";

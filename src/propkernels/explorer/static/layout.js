@@ -76,6 +76,13 @@ function medianLength(ends, points) {
   return lengths[Math.floor(lengths.length / 2)] || 1;
 }
 
+/** The box of points, with a margin. */
+function extentOf(points, margin) {
+  const xs = points.map((p) => p[0]), ys = points.map((p) => p[1]);
+  const x = Math.min(...xs) - margin, y = Math.min(...ys) - margin;
+  return { x, y, w: Math.max(...xs) - x + margin, h: Math.max(...ys) - y + margin };
+}
+
 /** Uniform random numbers, the same on every machine (mulberry32). */
 function randomNumbers(seed) {
   let state = seed;
@@ -185,10 +192,7 @@ function turned(points) {
 
 function sideBySide(n, parts, drawn) {
   const positions = new Array(n);
-  const boxes = drawn.map((points) => {
-    const xs = points.map((p) => p[0]), ys = points.map((p) => p[1]);
-    return { x: Math.min(...xs), y: Math.min(...ys), w: Math.max(...xs) - Math.min(...xs) + 1, h: Math.max(...ys) - Math.min(...ys) + 1 };
-  });
+  const boxes = drawn.map((points) => extentOf(points, 0.5));
   const area = boxes.reduce((sum, box) => sum + box.w * box.h, 0);
   const width = Math.max(1.5 * Math.sqrt(area), ...boxes.map((box) => box.w));
   const order = boxes.map((_, i) => i).sort((i, j) => boxes[j].h - boxes[i].h || i - j);

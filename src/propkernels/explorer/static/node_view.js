@@ -3,20 +3,14 @@
 const MOST_DRAWN = 40; // nodes of a drawn neighborhood
 const RING_GAP = 0.95; // between neighbors on a circle
 
-/** Lists of equal sizes or not, one after the other in flat arrays. */
-function ranges(sizes) {
-  const starts = cumulated(sizes);
-  return (i) => [starts[i], starts[i + 1]];
-}
-
 class NodeView {
   constructor(app) {
     this.app = app;
     this.v = -1;
     const { explained } = app;
     this.place = new Map(Array.from(explained.nodes, (v, i) => [v, i]));
-    this.rows = ranges(explained.sizes);
-    this.columns = ranges(explained.columnSizes);
+    this.rows = cumulated(explained.sizes);
+    this.columns = cumulated(explained.columnSizes);
     byId("ex-previous").addEventListener("click", () => this._step(-1));
     byId("ex-next").addEventListener("click", () => this._step(1));
   }
@@ -46,11 +40,10 @@ class NodeView {
   /** What neighbors and columns add to the decision about an explained node. */
   _parts(i) {
     const { explained } = this.app;
-    const [first, end] = this.rows(i), [firstColumn, endColumn] = this.columns(i);
-    const list = (from, to, make_) => Array.from({ length: to - from }, (_, k) => make_(from + k));
+    const list = (starts, of) => Array.from({ length: starts[i + 1] - starts[i] }, (_, k) => of(starts[i] + k));
     return {
-      neighbors: list(first, end, (k) => ({ node: explained.neighbors[k], step: explained.steps[k], value: explained.adds[k] })),
-      columns: list(firstColumn, endColumn, (k) => ({ name: meta.mentioned[explained.columns[k]], value: explained.columnAdds[k] })),
+      neighbors: list(this.rows, (k) => ({ node: explained.neighbors[k], step: explained.steps[k], value: explained.adds[k] })),
+      columns: list(this.columns, (k) => ({ name: meta.mentioned[explained.columns[k]], value: explained.columnAdds[k] })),
       total: explained.totals[i], intercept: explained.intercepts[i], decision: explained.decisions[i], favored: explained.for[i],
     };
   }
@@ -149,12 +142,7 @@ async function start() {
       if (!app.around[u].includes(v)) app.around[u].push(v);
     }
   }
-  showMap(map_.xy);
-  app.view = new NodeView(app);
-  listen();
-  listenToTabs();
-  recolor();
-  openFirst();
+  begin(NodeView);
   say("");
   document.body.dataset.ready = "true";
 }

@@ -4,32 +4,25 @@
 function showErrors() {
   const panel = byId("ex-panel-errors");
   const { target, predicted, margin } = app.map_;
-  if (!target || !predicted) return panel.replaceChildren(make("p", {}, "There is no target, so no model was trained."));
   panel.replaceChildren(make("h2", {}, meta.classes ? "Confusion matrix" : "Largest errors"), make("p", { className: "pk-soft" }, meta.source));
   const all = Array.from({ length: app.n }, (_, g) => g);
   if (meta.classes) panel.append(...confusion(target, predicted));
   const wrong = all.filter((g) => (meta.classes ? predicted[g] >= 0 && predicted[g] !== target[g] : Number.isFinite(margin[g])));
   wrong.sort((a, b) => (meta.classes ? margin[a] - margin[b] : margin[b] - margin[a]));
   if (meta.classes) panel.append(make("h3", {}, `${plain(wrong.length)} misclassified, smallest `, term("margin"), " first"));
-  panel.append(errorTable(wrong.slice(0, MOST_LISTED)));
-  if (wrong.length > MOST_LISTED) panel.append(make("p", { className: "pk-soft" }, `and ${plain(wrong.length - MOST_LISTED)} more`));
+  panel.append(...gallery(wrong, errorTexts));
 }
 
-/** A row of small pictures, drawn when they come into view. */
-function gallery(graphs) {
+/** Cards with small pictures, drawn when they come into view; `further`: texts of a graph's card. */
+function gallery(graphs, further = () => []) {
   const box = make("div", { className: "ex-neighbors" });
-  for (const g of graphs) {
-    const card = make("button", { type: "button", className: "ex-card", onclick: () => select(g) }, make("span", { className: "ex-frame" }), make("b", {}, nameOf(g)), ...factsOf(g).map((text) => make("span", {}, text)));
-    drawWhenSeen(card.firstChild, g);
-    box.append(card);
+  for (const g of graphs.slice(0, MOST_LISTED)) {
+    const frame = make("span", { className: "ex-frame", "data-graph": String(g) });
+    watcher.observe(frame);
+    const texts = [...factsOf(g), ...further(g)].map((text) => make("span", {}, text));
+    box.append(make("button", { type: "button", className: "ex-card", onclick: () => select(g) }, frame, make("b", {}, nameOf(g)), ...texts));
   }
-  return box;
-}
-
-/** Draw a graph into a frame as soon as it can be seen. */
-function drawWhenSeen(frame, g) {
-  frame.dataset.graph = String(g);
-  watcher.observe(frame);
+  return [box, graphs.length > MOST_LISTED ? make("p", { className: "pk-soft" }, `and ${plain(graphs.length - MOST_LISTED)} more`) : ""];
 }
 
 const MOST_LISTED = 200;
@@ -67,40 +60,27 @@ function confusion(target, predicted) {
   return [shown.length ? make("div", { className: "pk-scroll" }, table) : "", right.length ? make("p", { className: "pk-soft" }, `Without errors: ${right.join(", ")}.`) : ""];
 }
 
-function errorTable(graphs) {
-  const { target, predicted, margin } = app.map_;
-  const show = (value) => (meta.classes ? className(value) : plain(value));
-  const number = meta.classes ? "" : "pk-number";
-  const head = make("tr", {}, make("th", {}, words.graph), make("th", { className: number }, "true"), make("th", { className: number }, "predicted"), make("th", { className: "pk-number" }, meta.classes ? "margin" : "error"));
-  const framed = (g) => {
-    const frame = make("span", { className: "ex-frame" });
-    drawWhenSeen(frame, g);
-    return frame;
-  };
-  const rows = graphs.map((g) => make("tr", {}, make("td", {}, framed(g), pointLink(g, idOf(g)), ...twinOf(g)), make("td", { className: number }, show(target[g])), make("td", { className: number }, show(predicted[g])), make("td", { className: "pk-number" }, plain(margin[g]))));
-  return make("div", { className: "pk-scroll" }, make("table", { className: "pk-table ex-rows" }, make("thead", {}, head), make("tbody", {}, ...rows)));
-}
-
-/** A graph that is the same for the model, with another class. */
-function twinOf(g) {
-  const twin = app.map_.twin ? app.map_.twin[g] : -1;
-  return twin < 0 ? [] : [make("div", { className: "pk-soft" }, "for the model the same as ", pointLink(twin, idOf(twin)), `, which is ${className(app.map_.target[twin])}`)];
+/** How wrong the prediction of a graph is, and a graph that is the same for the model, with another class. */
+function errorTexts(g) {
+  const { margin, target, twin } = app.map_;
+  const same = twin && twin[g] >= 0 ? [`for the model the same as ${idOf(twin[g])}, which is ${className(target[twin[g]])}`] : [];
+  return [`${meta.classes ? "margin" : "error"} ${plain(margin[g])}`, ...same];
 }
 
 /** The patterns with the largest weights for one class, each with an example. */
 function showPatterns(chosen = 0) {
   const panel = byId("ex-panel-patterns");
   panel.replaceChildren();
-  if (!meta.bins || !meta.bins.length) return panel.append(make("p", {}, "There is no target, so no model was trained."));
   const { subject, bins } = meta.bins[chosen];
   const menu = make("select", { "aria-label": "Class", onchange: () => showPatterns(Number(menu.value)) }, ...meta.bins.map((group, k) => make("option", { value: String(k) }, group.subject)));
   menu.value = String(chosen);
   const share = meta.classes ? `share of ${subject}` : "mean target";
+  const head = make("tr", {}, make("th", {}, "pattern"), ...["weight", `${words.graph}s`, "with", "without"].map((name) => make("th", { className: "pk-number" }, name)));
   const against = meta.classes && meta.classes.length === 2 ? `, a negative one for ${meta.classes[0]}` : "";
   panel.append(
     make("h2", {}, term("pattern", "Patterns"), meta.classes ? " for " : " for larger predictions", meta.bins.length > 1 ? menu : meta.classes ? subject : ""),
     make("p", { className: "pk-soft" }, `What counts most, one example each. A positive weight is evidence for ${subject}${against}. With and without: ${share} among ${words.graph}s that have the pattern, and among the others.`),
-    make("div", { className: "pk-scroll" }, dataTable(["pattern", "weight", `${words.graph}s`, "with", "without"], bins.map(patternRow), "ex-rows")),
+    make("div", { className: "pk-scroll" }, make("table", { className: "pk-table ex-rows" }, make("thead", {}, head), make("tbody", {}, ...bins.map(patternRow)))),
   );
   if (chosen) menu.focus();
 }
@@ -150,15 +130,5 @@ function showSelection() {
   }
   const clear = make("button", { type: "button", onclick: () => setFilter(null) }, "Clear");
   panel.replaceChildren(make("div", { className: "ex-title" }, make("h2", {}, `${plain(chosen.length)} ${words.graph}s ${app.filterTitle || ""}`), clear));
-  if (meta.classes) {
-    const { target, predicted } = app.map_;
-    const rows = meta.classes.map((name, c) => {
-      const own = chosen.filter((g) => target[g] === c);
-      const right = own.filter((g) => predicted[g] === c).length;
-      return numberRow(name, plain(own.length), `${((100 * own.length) / (chosen.length || 1)).toFixed(1)} %`, own.length ? `${((100 * right) / own.length).toFixed(1)} %` : "–");
-    });
-    panel.append(make("div", { className: "pk-scroll" }, dataTable(["class", `${words.graph}s`, "share", "predicted correctly"], rows)));
-  }
-  panel.append(make("h3", {}, `${words.graph[0].toUpperCase()}${words.graph.slice(1)}s`), gallery(chosen.slice(0, MOST_LISTED)));
-  if (chosen.length > MOST_LISTED) panel.append(make("p", { className: "pk-soft" }, `and ${plain(chosen.length - MOST_LISTED)} more`));
+  panel.append(...gallery(chosen));
 }

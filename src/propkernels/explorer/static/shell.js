@@ -39,19 +39,13 @@ function percent(share) {
   return share > 0.995 ? "over 99 %" : share < 0.005 ? "under 1 %" : `${(100 * share).toFixed(0)} %`;
 }
 
-/** A word that the glossary explains: pressing it shows the sentence. */
+/** A word that the glossary explains: pressing it shows the sentence, until something else is pressed. */
 function term(word, text = word) {
-  const meaning = meta.glossary[word];
-  const button = make("button", { type: "button", className: "ex-term", title: meaning, "aria-expanded": "false" }, text);
-  button.addEventListener("click", (event) => {
-    event.stopPropagation();
-    const open = byId("ex-meaning");
-    const shown = !open.hidden && open.dataset.word === word;
-    open.hidden = shown;
-    open.dataset.word = word;
+  const meaning = meta.glossary[word], open = byId("ex-meaning");
+  const button = make("button", { type: "button", className: "ex-term", title: meaning }, text);
+  button.addEventListener("click", () => {
     open.replaceChildren(make("b", {}, word), ` ${meaning}`);
-    button.setAttribute("aria-expanded", String(!shown));
-    if (shown) return;
+    open.showPopover();
     const box = button.getBoundingClientRect();
     open.style.left = `${Math.max(Math.min(box.left, innerWidth - open.offsetWidth - 12), 8)}px`;
     open.style.top = `${box.bottom + open.offsetHeight + 12 > innerHeight ? box.top - open.offsetHeight - 6 : box.bottom + 6}px`;
@@ -114,17 +108,6 @@ function bar(value, most, shade = 0.8) {
   inner.style.width = `${width}%`;
   inner.style.background = cssColor(diverging(Math.sign(value) * shade, 1));
   return make("div", { className: "ex-strip" }, inner);
-}
-
-/** A row of a table: a text, and numbers. */
-function numberRow(name, ...numbers) {
-  return make("tr", {}, make("td", {}, name), ...numbers.map((text) => make("td", { className: "pk-number" }, text)));
-}
-
-/** A table whose first column has texts, and all others numbers. */
-function dataTable(names, rows, className = "") {
-  const head = names.map((name, k) => make("th", { className: k ? "pk-number" : "" }, name));
-  return make("table", { className: `pk-table ${className}`.trim() }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
 }
 
 /** Run a job in slices, so that the page stays alive; `job.work(deadline)` says whether it is done. */

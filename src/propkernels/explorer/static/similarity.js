@@ -28,15 +28,8 @@ class Similarity {
   /** The most similar graphs, best first, without one of them. */
   nearest(counted, k, without = -1) {
     const values = this.of(counted);
-    const best = [];
-    for (let g = 0; g < values.length; g++) {
-      if (g === without || (best.length === k && values[g] <= best[k - 1].similarity)) continue;
-      let at = best.length;
-      while (at > 0 && best[at - 1].similarity < values[g]) at--;
-      best.splice(at, 0, { graph: g, similarity: values[g] });
-      if (best.length > k) best.pop();
-    }
-    return best;
+    const order = Array.from(values.keys()).filter((g) => g !== without).sort((a, b) => values[b] - values[a]);
+    return order.slice(0, k).map((g) => ({ graph: g, similarity: values[g] }));
   }
 
   /** What each node of a graph, and of a graph of the page, has in common with the other: their sums are the similarity. */

@@ -1,6 +1,7 @@
 // One graph: its picture, the prediction as a sum, edits, similar graphs and smallest changes.
 
 const EQUAL = 1 - 1e-9; // similarity of graphs with the same counts
+const FARTHEST = 8; // zoom of the large picture
 
 class GraphView {
   constructor(app) {
@@ -13,9 +14,10 @@ class GraphView {
     this.t = -1; // -1: all iterations
     this.target = 0; // the class that colors speak for
     this.compared = -1;
+    this.zoomed = 1;
     this.search = 0; // number of the current search for changes
     this._listen();
-    listenToZoom();
+    for (const [id, factor] of [["ex-graph-in", 1.4], ["ex-graph-out", 1 / 1.4], ["ex-graph-fit", 0]]) byId(id).addEventListener("click", () => this._zoom(factor));
   }
 
   _listen() {
@@ -27,28 +29,30 @@ class GraphView {
     byId("ex-kind").value = String(Math.max((meta.kinds || []).indexOf("single"), 0));
     byId("ex-undo").addEventListener("click", () => this._undo());
     byId("ex-restore").addEventListener("click", () => this._start(this.past[0]));
-    byId("ex-more").addEventListener("click", () => {
-      const more = byId("ex-steps").hidden;
-      byId("ex-steps").hidden = !more;
-      byId("ex-more").textContent = more ? "Hide iterations" : "Show each iteration";
-      if (!more) this._setStep(-1);
-    });
-    byId("ex-t").addEventListener("input", () => this._setStep(Number(byId("ex-t").value) - 1));
+    byId("ex-steps").addEventListener("toggle", () => { if (!byId("ex-steps").open && this.t >= 0) this._setStep(-1); });
     byId("ex-previous").addEventListener("click", () => select((this.g + this.app.n - 1) % this.app.n));
     byId("ex-next").addEventListener("click", () => select((this.g + 1) % this.app.n));
     byId("ex-search-flips").addEventListener("click", () => (this.running ? this._stopSearch() : this._searchFlips()));
     const left = meta.fixed ? ["look"] : meta.pixels ? ["look", "relabel"] : null;
     for (const button of byId("ex-modes").children) button.hidden = left && !left.includes(button.dataset.mode);
-    byId("ex-degrees").parentElement.hidden = Boolean(meta.pixels);
     byId("ex-paste-open").hidden = Boolean(left);
   }
 
+  /** Color by one iteration, or by all (-1). */
   _setStep(t) {
     this.t = t;
-    byId("ex-t").value = String(t + 1);
-    byId("ex-t-text").textContent = t < 0 ? "all" : `t = ${t}`;
     this.compared = -1;
     this.draw();
+    if (t >= 0) byId("ex-sums").querySelectorAll("button")[t].focus();
+  }
+
+  /** Zoom the picture by a factor, or show it whole (0): it grows inside its frame, which scrolls; the middle stays there. */
+  _zoom(factor) {
+    const svg = byId("ex-graph"), frame = svg.parentElement;
+    const middle = [(frame.scrollLeft + frame.clientWidth / 2) / svg.clientWidth, (frame.scrollTop + frame.clientHeight / 2) / svg.clientHeight];
+    this.zoomed = Math.min(Math.max(this.zoomed * factor, 1), FARTHEST);
+    svg.style.width = svg.style.height = `${100 * this.zoomed}%`;
+    frame.scrollTo(middle[0] * svg.clientWidth - frame.clientWidth / 2, middle[1] * svg.clientHeight - frame.clientHeight / 2);
   }
 
   /** Whether the graph is one of the page, as it is there. */
@@ -78,7 +82,7 @@ class GraphView {
   _start(state) {
     this.past = [];
     this.first = -1;
-    zoomPicture(0);
+    this._zoom(0);
     byId("ex-hint").textContent = "";
     byId("ex-flip-list").replaceChildren();
     byId("ex-flip-text").textContent = "";
@@ -97,7 +101,6 @@ class GraphView {
     this.near = this.counted ? app.similarity.nearest(this.counted, 6, this.isOwn ? this.g : -1) : [];
     this.isForeign = Boolean(this.counted) && !this.isOwn && !(this.near[0].similarity >= app.meta.familiar);
     if (this.decisions && app.meta.classes) this.target = app.meta.classes.length === 2 ? 1 : app.model.predicted(this.decisions);
-    if (app.index) byId("ex-t").max = String(app.index.steps);
     app.map.guest = this.g < 0 && !this.isForeign ? placeOnMap(this.near.slice(0, 5)) : null;
     app.map.paintOverlay();
     this._name();
@@ -230,7 +233,7 @@ class GraphView {
     const { parts } = this, { model, meta } = this.app;
     byId("ex-sums").replaceChildren();
     byId("ex-sum").replaceChildren();
-    byId("ex-more").hidden = !parts;
+    byId("ex-steps").hidden = !parts;
     if (!parts) return;
     const sums = parts.map((part) => part.reduce((a, b) => a + b, 0));
     const share = model.share(this.target);
@@ -240,7 +243,8 @@ class GraphView {
     byId("ex-sum").append("The ", ...what, ` is the sum of ${words.node}s ${signed(all)} and intercept ${signed(rest)}: `, make("b", { id: "ex-total" }, signed(all + rest)));
     const most = Math.max(...sums.map(Math.abs), Math.abs(rest), 1e-12);
     const row = (name, value, className_ = "") => make("tr", { className: className_ }, make("td", {}, name), make("td", {}, bar(value, most)), make("td", {}, signed(value)));
-    byId("ex-sums").append(make("table", { className: "ex-sums" }, make("tbody", {}, ...sums.map((value, t) => row(`t = ${t}`, value, t === this.t ? "ex-now" : "")), row("intercept", rest))));
+    const step = (t) => make("button", { type: "button", className: "ex-link", title: "Color by this iteration alone", "aria-pressed": String(t === this.t), onclick: () => this._setStep(t === this.t ? -1 : t) }, `t = ${t}`);
+    byId("ex-sums").append(make("table", { className: "ex-sums" }, make("tbody", {}, ...sums.map((value, t) => row(step(t), value, t === this.t ? "ex-now" : "")), row("intercept", rest))));
   }
 
   _setMode(mode) {
@@ -341,13 +345,12 @@ class GraphView {
     const { graph } = this.state;
     const nLabels = app.meta.labels ? app.meta.labels.length : 0;
     const used = app.meta.codes.some(({ source }) => source === "node") && nLabels;
-    const restricted = byId("ex-degrees").checked;
-    const chemical = Boolean(graph.atoms) && haveOrders(app.meta) && restricted;
-    if (restricted && !app.degrees) app.degrees = largestDegrees(app.graphs, Math.max(nLabels, 1));
+    const chemical = Boolean(graph.atoms) && haveOrders(app.meta);
+    if (!app.degrees) app.degrees = largestDegrees(app.graphs, Math.max(nLabels, 1));
     const allowed = {
       labels: used ? Array.from({ length: nLabels }, (_, i) => i) : [0],
       kinds: app.meta.kinds && app.meta.kinds.length ? app.meta.kinds.map((_, i) => i) : [-1],
-      degrees: restricted && !chemical ? app.degrees : null,
+      degrees: chemical ? null : app.degrees,
       rules: chemical ? (one) => new MoleculeRules(one, app.meta) : null,
       edges: !app.meta.pixels && app.index.vocabularies.some(({ readsEdges }) => readsEdges),
       nodes: !app.meta.pixels,
@@ -360,10 +363,11 @@ class GraphView {
     let listed = -1;
     const tell = (job, done) => {
       const left = allowed.edges || app.meta.pixels ? "" : " This model does not read edges: edits of edges are left out.";
+      const limits = chemical || app.meta.pixels ? "" : " Only degrees that occur in the data.";
       const ended = job.found.length ? "" : " None of them flips the class, nor do two edits from the best single ones.";
       const seconds = ((performance.now() - began) / 1000) * (1 / Math.max(job.share, 0.01) - 1);
       const rest = job.share > 0.02 && seconds >= 1 ? `, about ${Math.ceil(seconds)} s left` : "";
-      byId("ex-flip-text").textContent = done ? `${plain(job.tried)}${valid} edits tried.${left}${ended}` : `Trying … ${plain(job.tried)}${valid} edits so far${rest}.`;
+      byId("ex-flip-text").textContent = done ? `${plain(job.tried)}${valid} edits tried.${limits}${left}${ended}` : `Trying … ${plain(job.tried)}${valid} edits so far${rest}.`;
       if (job.found.length !== listed || done) this._listFlips(job.found, base);
       listed = job.found.length;
     };

@@ -54,8 +54,8 @@ class WordTable {
     let size = 16;
     while (size < 2 * expected) size *= 2;
     this.slots = new Int32Array(size).fill(-1);
-    this.lows = new Uint32Array(Math.max(expected, 8));
-    this.highs = new Uint32Array(Math.max(expected, 8));
+    this.lows = new Uint32Array(size / 2); // at most half of the slots are taken
+    this.highs = new Uint32Array(size / 2);
     this.size = 0;
   }
 
@@ -87,12 +87,14 @@ class WordTable {
   number(wordLow, wordHigh) {
     const slot = this._slot(wordLow, wordHigh);
     if (this.slots[slot] >= 0) return this.slots[slot];
-    if (this.size === this.lows.length) this._grow();
+    if (this.size === this.lows.length) {
+      this._grow();
+      return this.number(wordLow, wordHigh);
+    }
     const own = this.size++;
     this.lows[own] = wordLow;
     this.highs[own] = wordHigh;
-    if (2 * this.size > this.slots.length) this._rehash();
-    else this.slots[slot] = own;
+    this.slots[slot] = own;
     return own;
   }
 
@@ -102,9 +104,6 @@ class WordTable {
       longer.set(this[name]);
       this[name] = longer;
     }
-  }
-
-  _rehash() {
     this.slots = new Int32Array(2 * this.slots.length).fill(-1);
     for (let i = 0; i < this.size; i++) this.slots[this._slot(this.lows[i], this.highs[i])] = i;
   }
