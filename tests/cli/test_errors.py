@@ -27,7 +27,7 @@ REFUSED = [
     (("evaluate", "SMALL", "--descriptors", "rdkit"), "--descriptors applies to molecules"),
     (("explain", "MODEL", "SMALL", "-g", 40), "SMALL has graphs 0 to 39, got 40"),
     (("explain", "MODEL", "SMALL", "-g", 0, "--class", "red"), "the class red does not exist; the classes"),
-    (("explain", "MODEL", "SMALL", "-g", 0, "-o", "new"), "new has no suffix of a supported image format"),
+    (("explain", "MODEL", "SMALL", "-g", 0, "-o", "new"), "new has an unsupported suffix"),
     (("explain", "MODEL", "SMALL", "-g", 0, "-o", "nowhere/new.png"), "nowhere is not a folder"),
     (("explain", "MODEL", "SMALL", "-g", 0, "--flips", "-o", "new.png"), "--output draws contributions"),
     (("explain", "MODEL", "SMALL", "-g", 0, "--flips", "--class", 7), "the class 7 does not exist"),
@@ -62,6 +62,13 @@ REFUSED = [
     (("fit", "drugs.csv", "-o", "new.pk", "--target", "ic50"), "1 censored value, such as '>10000'"),
     (("fit", "drugs.csv", "-o", "new.pk", "--target", "ic50", "--standardize", "salts"), "got 'salts'"),
     (("fit", "drugs.csv", "-o", "new.pk", "--target", "ic50", "--descriptors", "beauty"), "got 'beauty'"),
+    (("fit", "drugs.csv", "-o", "new.pk", "--target", "dose"), "the target 'dose' has infinite numbers"),
+    (("fit", "old.csv", "-o", "new.pk"), "old.csv cannot be read as a table: its lines end in a carriage"),
+    (("fit", "", "-o", "new.pk"), "the name of the data set is empty"),
+    (("explore", "SMALL", "-o", "two.txt"), "two.txt has an unsupported suffix: use .html"),
+    (("featurize", "SMALL", "-o", "two.txt"), "two.txt is a file: name a folder"),
+    (("predict", "MODEL", "SMALL", "-o", "new.csv", "--skipped", "new.csv"), "new.csv is named twice"),
+    (("predict", "nodes.pk", "SMALL"), "nodes.pk holds a NodeClassifier: 'propkernels nodes predict' reads"),
     (("explain", "rbf.pk", "SMALL", "-g", 1), "WeisfeilerLehman is not a dot product of counts with"),
 ]
 
@@ -73,7 +80,9 @@ def names(run, small_folder, model_file, numbers, tmp_path):
     graphs = pk.datasets.read_tu(small_folder).graphs
     pk.save_model(pk.PropagationKernel(), tmp_path / "kernel.pk")
     pk.save_model(pk.GraphIndex().fit(graphs), tmp_path / "index.pk")
-    (tmp_path / "drugs.csv").write_text("smiles,ic50\nCCO,5.1\nCCN,>10000\nCCC,6\n")
+    (tmp_path / "drugs.csv").write_text("smiles,ic50,dose\nCCO,5.1,1\nCCN,>10000,1e400\nCCC,6,2\n")
+    (tmp_path / "old.csv").write_text("smiles,y\rCCO,1\rCCN,2\r")
+    pk.save_model(pk.NodeClassifier().fit(graphs[0], np.arange(graphs[0].n_nodes) % 2), tmp_path / "nodes.pk")
     (tmp_path / "e.csv").write_text("from,to\na,b\n")
     rbf = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(base_kernel="rbf"), t_max=1, C=1.0)
     pk.save_model(rbf.fit(graphs, np.arange(40) % 2), tmp_path / "rbf.pk")
@@ -107,6 +116,7 @@ def test_usage(names, words):
         (ValueError("two\nlines"), "two lines"),
         (PermissionError(13, "Permission denied", "K.npz"), "K.npz: permission denied"),
         (OSError("the disk is gone"), "the disk is gone"),
+        (OSError(28, "No space left on device"), "no space left on device"),
         (MemoryError(), "not enough memory"),
         (MemoryError("Unable to allocate 13 GiB"), "not enough memory (Unable to allocate 13 GiB)"),
         (ValueError(), "ValueError"),

@@ -41,6 +41,15 @@ def test_words_are_printed_as_they_are(capsys):
     assert capsys.readouterr().out == f"{text}\n"
 
 
+def test_names_do_not_steer_a_terminal(capsys):
+    console.print_text("Graph 0 (\x1b[2Jx)")
+    print_error("\x9bfault")
+    console.print_records([{"name": "\x1b]0;x\x07\ny"}], "table")
+    shown = capsys.readouterr()
+    assert shown.out == "Graph 0 (\\x1b[2Jx)\nname\n\\x1b]0;x\\x07\\x0ay\n"
+    assert shown.err == "\\x9bfault\n"
+
+
 RECORDS = [{"name": "a[b]", "share": 0.123456, "n": 1}, {"name": "c", "share": None, "n": 20}]
 
 

@@ -61,3 +61,15 @@ def test_numbers_with_their_uncertainty(run, numbers):
     rows = table(run("predict", "svr.pk", numbers, "--coverage", "0.8").stdout)
     assert set(rows[0]) == {"id", "prediction", "low", "high"}
     assert all(float(row["low"]) < float(row["high"]) for row in rows)
+
+
+def test_targets_that_are_no_numbers_do_not_stop_predictions(run, tmp_path):
+    """A table of new molecules may have measurements of some, as bounds."""
+    pytest.importorskip("rdkit")
+    (tmp_path / "old.csv").write_text("smiles,y\nCCO,1\nCCN,2\nCCC,3.5\nCCCC,4\n")
+    assert run("fit", "old.csv", "-o", "m.pk", *QUICK).exit_code == 0
+    (tmp_path / "new.csv").write_text("smiles,y\nCCO,5.1\nCCN,>10000\nCCC,6\n")
+    result = run("predict", "m.pk", "new.csv")
+    assert (result.exit_code, len(table(result.stdout))) == (0, 3)
+    assert "such as '>10000'" in result.stderr
+    assert "it is not used" in result.stderr

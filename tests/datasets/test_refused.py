@@ -73,7 +73,11 @@ REFUSED = [
     ({"x.csv": "smiles,b\nC,2\n"}, {"target_required": True}, r"choose one by --target .*, of \['b'\]"),
     ({"x.csv": "smiles,y\n"}, {}, "has no rows"),
     ({"x.csv": "smiles,y,y\nC,1,2\n"}, {}, "has several columns 'y': rename all but one"),
-    ({"x.csv": 'smiles,y\nC,"1,5"\nCC,"2,5"\n'}, {}, "numbers with commas, such as '1,5': write 1.5"),
+    (
+        {"x.csv": 'smiles,y\nC,"1,5"\nCC,"2,5"\n'},
+        {"target_column": "y"},
+        "numbers with commas, such as '1,5': write 1.5",
+    ),
     ({"x.csv": "smiles,class\nCC,1\n ,0\nCO,1\n"}, {}, "1 of 3 molecules cannot be read: row 1"),
     ({"x.smi": "\n"}, {}, "has no molecules"),
     ({"x.smi": "C\n"}, {"target_required": True}, "has no column with a usual name for the target"),

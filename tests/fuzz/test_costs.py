@@ -72,6 +72,7 @@ COSTLY: dict[str, Callable[[], bytes]] = {
     "graphs without nodes.parquet": lambda: parquet_graphs(5_000_000, 0),
     "graphs of equal edges.parquet": lambda: parquet_graphs(10, 3_000_000),
     "equal rows of a table.parquet": lambda: parquet({"smiles": np.full(8_000_000, "C")}),
+    "empty cells of a table.parquet": lambda: parquet({"smiles": np.full(3_000_000, "")}),
     "names of their own.json": lambda: keys_of_their_own(6_000),
     "empty graphs.json": lambda: json.dumps([{"links": []}] * 30_000).encode(),
     "deep.json": lambda: b"[" * 100_000,

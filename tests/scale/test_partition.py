@@ -12,6 +12,7 @@ import pytest
 import propkernels as pk
 from propkernels.datasets import open_source
 from propkernels.datasets.tables import Reading
+from propkernels.scale import readers
 from propkernels.scale.partition import iter_part, plan_sources
 from tests.kinds_of_input import CLASSES, N_GRAPHS, SMILES, save, write_kind
 
@@ -110,6 +111,22 @@ def test_parts_of_any_size(molecules, tmp_path, nodes_per_part, row_group_size):
     assert pk.GraphDatabase.concat([graphs for graphs, _, _ in blocks]) == molecules.graphs
     assert [y for _, target, _ in blocks for y in target] == molecules.target.tolist()
     assert np.concatenate([ids for _, _, ids in blocks]).tolist() == list(range(60))
+
+
+@pytest.mark.parametrize("kind", ["graphs", "molecules"])
+@pytest.mark.parametrize("row_group_size", [3, 100])
+def test_rows_without_nodes_are_cut_and_read_by_their_number(monkeypatch, tmp_path, kind, row_group_size):
+    monkeypatch.setattr(readers, "MOST_ROWS", 8)
+    monkeypatch.setattr(readers, "BLOCK_NODES", 5)
+    nothing = pa.array([[]] * 20, pa.list_(pa.int64()))
+    graphs = {"n_nodes": np.zeros(20, dtype=int), "source": nothing, "target": nothing}
+    table = pa.table(graphs if kind == "graphs" else {"smiles": [""] * 20})
+    pq.write_table(table, tmp_path / "x.parquet", row_group_size=row_group_size)
+    plan = pk.scale.partition(tmp_path / "x.parquet", errors="empty")
+    sizes = [len(part) for part in plan]
+    assert (max(sizes), sum(sizes)) == (8, 20)
+    if kind == "graphs":
+        assert max(len(block.graphs) for part in plan for block in iter_part(part)) <= 5
 
 
 def test_folders_are_sorted_lists_are_not_and_results_are_no_graphs(molecules, features, tmp_path):

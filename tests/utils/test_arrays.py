@@ -81,6 +81,7 @@ BROKEN = {
     "csc row too large": lambda: csr(sp.csc_matrix, indices=[1, 7, 0]),
     "csc row negative": lambda: csr(sp.csc_array, indices=[1, -3, 0]),
     "bsr block outside": lambda: bsr(indices=[0, 9, 0, 1]),
+    "bsr block outside in 32 bits inside": lambda: bsr(indices=np.array([0, 2**32, 0, 1])),
     "bsr offsets": lambda: bsr(indptr=[0, 2, 400]),
     "coo row outside": lambda: coo([0, 1, 3], [1, 2, 0]),
     "coo column outside": lambda: coo([0, 1, 2], [1, 10**9, 0]),

@@ -104,6 +104,7 @@ def test_other_texts_are_not_warned_of(cells):
         (["<= 3", "< 5 nM", "4"], "2 censored values, such as '<= 3'"),
         (["5 nM", "3 nM"], "values with a unit, such as '5 nM'"),
         (["12%", "3"], "values with a unit, such as '12%'"),
+        ([1.0, float("-inf")], "the target has infinite numbers"),
     ],
 )
 def test_bounds_and_units_are_named(values, message):

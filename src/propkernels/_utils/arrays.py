@@ -336,20 +336,18 @@ def check_sparse(matrix: Any, name: str) -> Any:
     ValueError: adjacency is damaged: its column indices must be numbers from 0 to 1, got 7 at position 0
     """
     rows, columns = matrix.shape
-    if matrix.format in ("csr", "csc"):
-        ways = (("row", rows), ("column", columns))
-        (noun, length), (other, width) = ways if matrix.format == "csr" else ways[::-1]
+    if matrix.format in ("csr", "csc", "bsr"):
+        block = matrix.data.shape[1:] if matrix.format == "bsr" else (1, 1)
+        ways = (("row", rows // max(block[0], 1)), ("column", columns // max(block[1], 1)))
+        (noun, length), (other, width) = ways[::-1] if matrix.format == "csc" else ways
         check_compressed(
             matrix.indptr, matrix.indices, len(matrix.data), (length, width), (noun, other), name
         )
         return matrix
     with _damage(name):
-        if matrix.format == "bsr":
-            height = max(matrix.data.shape[1], 1)
-            check_offsets(matrix.indptr, len(matrix.indices), "indptr", pieces=rows // height, piece="row")
-        elif matrix.format == "lil" and list(map(len, matrix.rows)) != list(map(len, matrix.data)):
+        if matrix.format == "lil" and list(map(len, matrix.rows)) != list(map(len, matrix.data)):
             raise ValueError("rows have other numbers of columns than of values")
-        elif matrix.format == "dia" and np.shape(matrix.offsets) != matrix.data.shape[:1]:
+        if matrix.format == "dia" and np.shape(matrix.offsets) != matrix.data.shape[:1]:
             raise ValueError(f"{len(matrix.data)} diagonals have other offsets")
         entries = matrix.tocoo()
         for noun, length, places in zip(("row", "column"), (rows, columns), entries.coords, strict=True):

@@ -279,12 +279,15 @@ WITH_UNIT = re.compile(rf"\s*{NUMBER}\s*[^\W\d_][^\d]{{0,7}}$|\s*{NUMBER}\s*%$")
 def check_measurements(values: NDArray[Any], place: str) -> None:
     """Raise ValueError for a column of measurements with bounds, as ">10000", units, as "5 nM", or commas.
 
-    Other columns of texts, of which less than half are measurements, pass: they may be classes.
+    Other columns of texts, of which less than half are measurements, pass: they may be classes. Infinite
+    numbers are refused, too.
 
     Raises
     ------
     ValueError
     """
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        raise ValueError(f"{place} has infinite numbers: leave these rows out")
     texts = [str(value) for value in values.tolist()] if values.dtype.kind in "OUT" else []
     texts = [text if len(text) <= LONGEST_NUMBER else "" for text in texts]  # longer ones take long to match
     bounds = [text for text in texts if CENSORED.match(text)]

@@ -154,9 +154,12 @@ def open_model(path: Path) -> Fitted:
     from propkernels.convert.rdkit import VIEWS
     from propkernels.images.quantizers import Quantizer
     from propkernels.molecules.transformer import MoleculesToGraphs
+    from propkernels.nodes.estimators import NodeClassifier, NodeRegressor
     from propkernels.storage.model_files import read_model
 
     model, notes = read_model(path)
+    if isinstance(model, (NodeClassifier, NodeRegressor)):
+        raise ValueError(f"{path} holds a {type(model).__name__}: 'propkernels nodes predict' reads it")
     if not hasattr(model, "predict"):
         raise ValueError(
             f"{path} contains a {type(model).__name__}, which cannot predict: use a model written by 'fit'"

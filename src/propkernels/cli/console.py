@@ -25,8 +25,10 @@ from propkernels._version import __version__
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")]
 
 
-def check_output(output: Path, force: bool, example: str) -> None:
-    """Raise ValueError, before any computation, if a file is not writable or already exists."""
+def check_output(
+    output: Path, force: bool, example: str, suffixes: Sequence[str] = (), other: Path | None = None
+) -> None:
+    """Raise ValueError, before any computation, if a file is not writable, exists, or is the other one."""
     if output == Path("-"):
         raise ValueError(f"output to standard output is not supported: name a file, such as {example}")
     if output.is_dir():
@@ -35,6 +37,10 @@ def check_output(output: Path, force: bool, example: str) -> None:
         raise ValueError(f"{output.name} cannot be written: {output.parent} is not a folder")
     if output.exists() and not force:
         raise ValueError(f"{output} exists: use --force to overwrite it")
+    if suffixes and output.suffix.lower() not in suffixes:
+        raise ValueError(f"{output} has an unsupported suffix: use {' or '.join(suffixes)}")
+    if output == other:
+        raise ValueError(f"{output} is named twice: name two files")
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -73,6 +79,7 @@ IN_COMMANDS = (  # advice of messages for Python, and its counterpart for the co
     (re.compile(r" \((\w+)\) does not apply"), " does not apply"),
 )
 SHORTEST = 12  # characters of words that are cut
+CONTROLS = {i: f"\\x{i:02x}" for i in (*range(32), *range(127, 160))}  # letters that would steer a terminal
 
 
 class OneSentenceErrors(TyperGroup):
@@ -115,8 +122,9 @@ def sentence(error: BaseException) -> str:
     >>> sentence(KeyError("bins"))
     "KeyError: 'bins' (a bug in propkernels; PROPKERNELS_TRACEBACK=1 shows where)"
     """
-    if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return f"{error.filename}: {error.strerror[0].lower()}{error.strerror[1:]}"
+    if isinstance(error, OSError) and error.strerror:
+        where = "" if error.filename is None else f"{error.filename}: "
+        return f"{where}{error.strerror[0].lower()}{error.strerror[1:]}"
     if isinstance(error, MemoryError):
         return f"not enough memory ({error})" if str(error) else "not enough memory"
     text = in_commands(str(error))
@@ -161,7 +169,7 @@ def results_stream() -> Any:
 def print_text(text: str = "") -> None:
     """Print text; lines longer than the terminal, without one than 80 columns, break between words."""
     width = shutil.get_terminal_size().columns
-    for line in text.split("\n"):
+    for line in (one.translate(CONTROLS) for one in text.split("\n")):
         indent = "  " if line.startswith("- ") else ""
         typer.echo(
             line
@@ -176,9 +184,9 @@ def print_error(text: str) -> None:
 
     console = Console(stderr=True, highlight=False)
     if console.is_terminal:
-        console.print(text, markup=False)
+        console.print(text.translate(CONTROLS), markup=False)
     else:
-        typer.echo(text, err=True)
+        typer.echo(text.translate(CONTROLS), err=True)
 
 
 def print_records(
@@ -217,6 +225,7 @@ def print_table(names: Sequence[str], rows: Sequence[Sequence[str]], words: Sequ
     from propkernels._utils.checks import format_table  # imports numpy, which --help does without
 
     console = stdout()
+    rows = [[text.translate(CONTROLS) for text in row] for row in rows]
     widths = [max(len(text) for text in (name, *column)) for name, *column in zip(names, *rows, strict=True)]
     excess = sum(widths) + 2 * (len(widths) - 1) - console.width if console.is_terminal else 0
     while excess > 0 and words:

@@ -108,9 +108,7 @@ def evaluate(
     and WL. In every fold, t_max (0 to --t-max), C and other parameters are chosen on the training part alone.
     """
     for file in output or []:
-        check_output(file, True, "page.html")
-        if file.suffix.lower() not in (".csv", ".html"):
-            raise ValueError(f"{file} has an unsupported suffix: use .csv or .html")
+        check_output(file, True, "page.html", (".csv", ".html"))
     protocol: dict[str, Any] = {
         "cv": folds,
         "n_repeats": repeats,

@@ -32,7 +32,7 @@ from propkernels.cli.console import (
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
 
-SUFFIXES = ("png", "svg")
+PICTURES = (".png", ".svg")
 DOTS_PER_INCH = 150
 BAR = 24  # letters of the longest bar
 
@@ -82,7 +82,7 @@ def explain(
     from propkernels.plotting.panels import forecast
 
     if output is not None:
-        check_picture(output, force)
+        check_output(output, force, "graph.png", PICTURES)
     opened = open_model(model)
     fitted = opened.model
     data, at = source_options.open_graph(name, graph, opened.notes)
@@ -137,14 +137,6 @@ def find_flips(model: Any, data: Dataset, graph: int, top: int, wanted: str | No
             molecule=molecule_of(data, graph),
             label_names=data.graphs.names.labels,
         )
-
-
-def check_picture(output: Path, force: bool) -> None:
-    """Raise ValueError if an image file is not writable or has an unsupported suffix."""
-    check_output(output, force, "graph.png")
-    if output.suffix[1:].lower() not in SUFFIXES:
-        supported = ", ".join(f".{suffix}" for suffix in SUFFIXES)
-        raise ValueError(f"{output} has no suffix of a supported image format: use {supported}")
 
 
 def explained(model: Any, graphs: Any, prediction: Any, spoken_for: str | None) -> Any:

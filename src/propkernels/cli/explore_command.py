@@ -31,6 +31,8 @@ from propkernels.cli.console import (
     warnings_as_lines,
 )
 
+PAGES = (".html", ".htm")
+
 
 @reads_data
 def explore(
@@ -60,6 +62,7 @@ def explore(
     """
     from propkernels import explore as make_page
 
+    check_output(output, True, "page.html", PAGES)
     # pages of a new model label atoms by their symbols, so that they can be edited and pasted
     opened = Fitted(None, {}) if model is None else open_model(model)
     fitted = opened.model
@@ -122,9 +125,7 @@ def audit(
     suspected label errors. The report adds charts, drawings and tables; JSON holds all numbers.
     """
     for file in output or []:
-        check_output(file, force, "report.html")
-        if file.suffix.lower() not in (".html", ".json"):
-            raise ValueError(f"{file} has an unsupported suffix: use .html or .json")
+        check_output(file, force, "report.html", (".html", ".json"))
     data = with_edges(one_target(source_options.open(name, n_jobs=jobs)))
     test_data = None if test is None else with_edges(one_target(source_options.open(test, n_jobs=jobs)))
     from propkernels.auditing.examine import audit as audit_graphs
@@ -149,7 +150,7 @@ def demo(
     from propkernels import explore
     from propkernels.datasets import load
 
-    check_output(output, True, "demo.html")
+    check_output(output, True, "demo.html", PAGES)
     with spinner("Making the page"):
         explore(load("FAMILIES"), title="Which family does a molecule belong to?", n_jobs=-1).save(output)
     print_written(output)

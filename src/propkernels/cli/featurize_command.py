@@ -59,6 +59,8 @@ def featurize(
 
     if scheduler is not None and workers is not None:
         raise ValueError("--workers and --scheduler exclude each other: the scheduler provides the workers")
+    if output.exists() and not output.is_dir():
+        raise ValueError(f"{output} is a file: name a folder")
     estimator = PropagationFeatures(n_features=n_features, t_max=t_max, random_state=seed)
     start = perf_counter()
     with warnings_as_lines():

@@ -64,7 +64,7 @@ def fit(
     """Learn from the nodes with a target, and write the model."""
     check_output(output, force, "model.pk")
     if predictions is not None:
-        check_output(predictions, force, "predictions.csv")
+        check_output(predictions, force, "predictions.csv", other=output)
     import propkernels as pk
     from propkernels.datasets.graph_tables import read_nodes
     from propkernels.storage.model_files import write_model

@@ -90,7 +90,7 @@ def predict(
     if output is not None:
         check_output(output, force, "predictions.csv")
     if skipped is not None:
-        check_output(skipped, force, "skipped.csv")
+        check_output(skipped, force, "skipped.csv", other=output)
     keys: Any = None if source_options.columns is None else tuple(source_options.columns)
     unaimed = replace(source_options, target_columns=None, columns=keys)  # also hashable
     wanted = Wanted(str(model), coverage, details, nearest, unaimed, jobs)

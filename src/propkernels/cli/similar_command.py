@@ -23,7 +23,7 @@ from propkernels.cli.arguments import (
     with_common_labels,
 )
 from propkernels.cli.console import Force, check_output, print_records, print_text, spinner, write_records
-from propkernels.cli.explain_command import SUFFIXES, check_picture, draw
+from propkernels.cli.explain_command import PICTURES, draw
 
 if TYPE_CHECKING:
     from propkernels import GraphIndex
@@ -242,7 +242,7 @@ def novelty(
 
 def outputs(files: list[Path], explain: int | None, force: bool) -> tuple[Path | None, Path | None]:
     """Return the file of scores and the image; raise ValueError if they are not writable."""
-    images = [file for file in files if file.suffix[1:].lower() in SUFFIXES]
+    images = [file for file in files if file.suffix.lower() in PICTURES]
     tables = [file for file in files if file not in images]
     if len(tables) > 1 or len(images) > 1:
         raise ValueError("-o takes one file of scores and one image at most")
@@ -251,7 +251,7 @@ def outputs(files: list[Path], explain: int | None, force: bool) -> tuple[Path |
     for table in tables:
         check_output(table, force, "scores.csv")
     for image in images:
-        check_picture(image, force)
+        check_output(image, force, "graph.png")
     return tables[0] if tables else None, images[0] if images else None
 
 

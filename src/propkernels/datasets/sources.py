@@ -153,8 +153,8 @@ def _read_npy(path: Path) -> NDArray[Any]:
     """Return the array of a .npy file after checking that its announced size is in the file."""
     with open_regular(path) as stream:
         npy = np.lib.format
-        is_first = npy.read_magic(stream) == (1, 0)
         try:
+            is_first = npy.read_magic(stream) == (1, 0)
             shape, _, dtype = (npy.read_array_header_1_0 if is_first else npy.read_array_header_2_0)(stream)
         except Exception:  # numpy raises errors of several kinds, such as those of Python's tokenizer
             raise ValueError("its header is damaged") from None
@@ -313,8 +313,10 @@ def _several(names: str | Sequence[str] | None, option: str) -> tuple[str, ...]:
 def read_source(source: Any, how: Reading) -> Dataset:
     """Return the data set of a name, file or folder, see :func:`open_source`."""
     text = str(source)
+    if not text.strip(" ,"):
+        raise ValueError("the name of the data set is empty")
     if "," in text and not Path(text).exists():
-        return read_edges([home_expanded(part.strip()) for part in text.split(",")], how)
+        return read_edges([home_expanded(part.strip()) for part in text.split(",") if part.strip()], how)
     path = home_expanded(text)
     if path.is_dir():
         return read_folder(path, how)

@@ -6,6 +6,8 @@ Both ways use the same functions for records, cells, properties and names, so th
 from __future__ import annotations
 
 import csv
+import re
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,7 +34,7 @@ LONGEST_RECORD = 2**20
 LONGEST_MOLECULE = 2**26  # bytes of a record of an SDF file
 SDF_END, PARQUET = b"$$$$", ".parquet"
 BYTES_OF_A_CELL = 100  # of a table in memory
-ROWS_AT_ONCE = 10_000
+ROWS_AT_ONCE, ROWS_ANYWAY = 10_000, 2**17  # a larger table has a byte per row
 BOM = b"\xef\xbb\xbf"
 
 
@@ -66,6 +68,8 @@ def read_parquet_table(path: Path) -> dict[str, list[str]]:
     metadata = open_any_parquet(path).metadata
     check_values(metadata, range(metadata.num_row_groups), path)
     n_rows, room = metadata.num_rows, available_memory()
+    if n_rows > max(ROWS_ANYWAY, n_bytes := path.stat().st_size):
+        raise ValueError(f"{path} has {n_bytes:,} bytes, and declares {n_rows:,} rows: too many to be read")
     if room is not None and BYTES_OF_A_CELL * n_rows * len(names) > room:
         raise ValueError(f"{path} has {n_rows:,} rows of {len(names)} columns, too many for the memory")
     table: dict[str, list[str]] = {name: [] for name in names}
@@ -213,6 +217,8 @@ def split_record(record: bytes, separator: str, path: Path) -> list[str]:
         text = record.decode("utf-8").rstrip("\r\n")
         if '"' not in text and "\r" not in text:
             return text.split(separator)
+        if "\n" not in text and "\r" in re.sub('"[^"]*"', "", text):
+            raise csv.Error("its lines end in a carriage return alone: save it with line feeds")
         return next(iter(csv.reader([text], delimiter=separator, strict=True)), [])
     except (csv.Error, UnicodeDecodeError) as error:
         raise ValueError(f"{path} cannot be read as a table: {reason_of(error)}") from None
@@ -363,7 +369,13 @@ class Reading:
             return np.empty((n_graphs, 0))
         for number, column in enumerate(columns):
             known = f" {self.target_columns[number]!r}" if self.target_columns else ""
-            check_measurements(np.asarray(column), f"{place}: the target{known}")
+            try:
+                check_measurements(np.asarray(column), f"{place}: the target{known}")
+            except ValueError as error:
+                if self.target_required or self.target_columns:
+                    raise
+                warnings.warn(f"{error}; it is not used", stacklevel=2)  # a column that nobody asked for
+                return np.empty((n_graphs, 0))
         typed = [as_classes(typed_column(column)) for column in columns]
         if len(typed) == 1:
             return typed[0]

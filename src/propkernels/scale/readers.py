@@ -192,6 +192,7 @@ class Plan:
         return f"Plan({files}, {parts}, {self.n_graphs:,} graphs, {self.n_nodes:,} nodes)"
 
 
+MOST_ROWS = 2**19  # of a part, so that files of many small graphs stay readable
 BLOCK_NODES = 250_000  # nodes per block: decoded and featurized together
 BLOCK_ROWS, BLOCK_RECORDS = 10_000, 2_000  # rows of tables and records of SDF files per block
 ATOMS = re.compile(r"Cl|Br|Si|Se|[BCNOFPSI]|[bcnops]|\[")  # estimates the number of atoms
@@ -211,20 +212,21 @@ class ParquetGraphs:
         for group in range(file.num_row_groups):
             sizes = _sizes(file, group, path)
             here = int(sizes.sum())
-            if row > start and nodes + here > nodes_per_part:
+            n_rows = len(sizes)
+            if row > start and (nodes + here > nodes_per_part or row + n_rows - start > MOST_ROWS):
                 pieces.append(Piece(start, row, nodes))
                 start, nodes = row, 0
-            if here > nodes_per_part:
+            if here > nodes_per_part or n_rows > MOST_ROWS:
                 pieces += _cut_rows(sizes, nodes_per_part, row)
-                start = row + len(sizes)
+                start = row + n_rows
             else:
                 nodes += here
-            row += len(sizes)
+            row += n_rows
         return Survey([*pieces, *([Piece(start, row, nodes)] if row > start else [])], target)
 
     def read(self, part: Part) -> Iterator[GraphBlock]:
         """Yield the graphs of a part in blocks."""
-        rows = max(1, BLOCK_NODES * len(part) // max(part.n_nodes, 1))
+        rows = max(1, BLOCK_NODES * len(part) // max(part.n_nodes, len(part)))
         for graphs, target, row in iter_rows(part.path, part.first, part.last, rows):
             ids = np.arange(len(graphs), dtype=np.int64) + (part.first_id + row - part.first)
             names = None if graphs.ids is None else graphs.ids.tolist()
@@ -256,11 +258,12 @@ def _sizes(file: Any, group: int, path: Path) -> NDArray[np.int64]:
 
 
 def _cut_rows(sizes: NDArray[np.int64], limit: int, row: int) -> Iterator[Piece]:
-    """Yield runs of rows of a group with at most ``limit`` nodes, or of a single larger row."""
+    """Yield runs of rows of a group with at most ``limit`` nodes and MOST_ROWS rows, or of a larger row."""
     ends = np.cumsum(sizes)
     first, before = 0, 0
     while first < len(sizes):
         last = max(first + 1, int(np.searchsorted(ends, before + limit, side="right")))
+        last = min(last, first + MOST_ROWS)
         yield Piece(row + first, row + last, int(ends[last - 1]) - before)
         first, before = last, int(ends[last - 1])
 
@@ -286,7 +289,8 @@ class Molecules:
         for row, place, stop in _rows(path, columns):
             if row.target is not None:
                 kinds.add(row.target)
-            if number > first and nodes + row.n_atoms > nodes_per_part:
+            is_full = nodes + row.n_atoms > nodes_per_part or number - first == MOST_ROWS
+            if number > first and is_full:
                 pieces.append(Piece(first, number, nodes, (start, end)))
                 first, nodes = number, 0
             start = place if number == first else start
@@ -461,7 +465,7 @@ class TuSets:
         """Yield the graphs of a part in blocks."""
         data = _tu_data(part.path, part.sha256)
         graphs, target = data.graphs[part.first : part.last], data.target[part.first : part.last]
-        rows = max(1, BLOCK_NODES * len(part) // max(part.n_nodes, 1))
+        rows = max(1, BLOCK_NODES * len(part) // max(part.n_nodes, len(part)))
         for first in range(0, len(part), rows):
             block = graphs[first : first + rows]
             assert isinstance(block, GraphDatabase)
