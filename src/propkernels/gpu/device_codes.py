@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.randomness import mix
-from propkernels.codes.attribute_codes import MISSING, AttributeCoder
 from propkernels.codes.codes import LocalitySensitiveHash, in_key_order, stream_numbers
 from propkernels.gpu.runtime import BLOCKS, CHUNK, LISTED, DeviceGraphs, Runtime
 from propkernels.graphs.database import GraphDatabase
@@ -24,6 +20,7 @@ from propkernels.propagation.schemes import (
     EdgeFactors,
     PropagationScheme,
     crossed_edges,
+    edges_of_operator,
 )
 
 
@@ -210,7 +207,6 @@ def grid_codes(
     Filters applied by Fourier transforms are not supported: their sums round differently.
     """
     xp, grids, n_streams = runtime.xp, operator.grids, np.int32(len(offsets))
-    xp = runtime.xp
     if grids.inside is None:  # the pixel of each node
         pixels = xp.arange(int(grids.pixel_ptr[-1]), dtype=xp.int64)
     else:
@@ -241,8 +237,8 @@ def label_streams(
     lsh: LocalitySensitiveHash,
     t_max: int,
     n_hashes: int,
+    edge_factors: EdgeFactors | None,
     runtime: Runtime,
-    edge_factors: EdgeFactors | None = None,
 ) -> DeviceStreams | None:
     """Return label codes computed on the device, by streams; None if only the CPU can compute them.
 
@@ -271,7 +267,8 @@ def label_streams(
         there = (None if part is None else runtime.to_device(np.ascontiguousarray(part)) for part in fields)
         operator = DeviceOperator(*there)
     if edge_factors is not None:
-        edges = crossed_edges(graphs, getattr(scheme, "direction", "follow"))
+        way = getattr(scheme, "direction", "follow")
+        edges = crossed_edges(graphs, way) if prepared is None else edges_of_operator(graphs, prepared, way)
         factors = edge_factors.draw(edges.keys, streams, np.arange(1, t_max + 1))
         copies = (runtime.to_device(np.ascontiguousarray(array)) for array in (edges.kinds, factors))
         operator = replace(operator, **dict(zip(("kinds", "factors"), copies, strict=True)))
@@ -308,64 +305,3 @@ def refinement_streams(
     edges = None if edge_keys is None else runtime.to_device(edge_keys)
     codes = refined_codes(where, runtime.to_device(node_keys), edges, t_max)
     return DeviceStreams(codes, np.arange(t_max + 1), np.ones(t_max + 1), where)
-
-
-def attribute_streams(
-    coder: AttributeCoder, graphs: Any, labels: DeviceStreams, runtime: Runtime
-) -> DeviceStreams:
-    """Return label streams joined with attribute codes, as ``AttributeCoder.join`` does.
-
-    The matrices to hash are computed on the CPU, one per iteration.
-    """
-    attributes = coder.standardizer(graphs)
-    iterations = np.unique(labels.iterations)
-    matrices = islice(coder.learned.matrices(graphs, attributes), len(iterations))
-    rows, found = [], []
-    for t, matrix in zip(iterations.tolist(), matrices, strict=True):
-        own = np.flatnonzero(labels.iterations == t)
-        for lsh in (coder.lsh, *coder.further):
-            values = np.sqrt(np.maximum(matrix, 0.0)) if lsh.takes_root else matrix
-            columns = runtime.to_device(np.ascontiguousarray(values.T, dtype=np.float64))
-            for h, stream in enumerate(own):
-                joined = list(_joined(coder.combine, lsh, t, h, columns, labels.codes[stream], runtime))
-                rows += joined
-                found += [(t, float(labels.weights[stream]))] * len(joined)
-    codes = runtime.xp.stack(rows) if rows else labels.codes[:0]
-    numbers = np.array([t for t, _ in found], dtype=np.int64)
-    return DeviceStreams(codes, numbers, np.array([weight for _, weight in found]))
-
-
-def _joined(
-    combine: str, lsh: LocalitySensitiveHash, t: int, h: int, columns: Any, labels: Any, runtime: Runtime
-) -> Iterator[Any]:
-    """Yield the codes of one label hash: one stream per column ("sum"), or one for all columns."""
-    xp, stream = runtime.xp, np.array([(t << 32) + h])
-    keys = mix(np.arange(len(columns)))
-    vectors = lsh.vectors(keys, stream)[:, 0]
-    if combine == "joint":
-        projected = xp.zeros(len(labels))
-        for column, weight in zip(columns, vectors, strict=True):
-            projected = projected + column * weight
-        yield _hash_and_join(labels, projected, 1.0, lsh.offsets(stream)[0], runtime)
-        return
-    offsets = lsh.own_offsets(keys, int(stream[0]))
-    if combine == "sum":
-        for column, vector, offset in zip(columns, vectors, offsets, strict=True):
-            yield _hash_and_join(labels, column, vector, offset, runtime)
-        return
-    product = xp.zeros(len(labels), dtype=xp.int64)
-    for column, vector, offset in zip(columns, vectors, offsets, strict=True):
-        product = _hash_and_join(product, column, vector, offset, runtime)
-    joined = xp.empty_like(product)
-    runtime.launch("join_codes", BLOCKS, (labels, product, np.int64(len(labels)), joined))
-    yield joined
-
-
-def _hash_and_join(
-    codes: Any, column: Any, vector: NDArray[Any] | float, offset: NDArray[Any] | float, runtime: Runtime
-) -> Any:
-    """Return codes joined with the hash of a column of values."""
-    joined = runtime.xp.empty(len(codes), dtype=runtime.xp.int64)
-    numbers = (np.float64(vector), np.float64(offset), np.int64(MISSING), np.int64(len(codes)))
-    runtime.launch("hash_and_join", BLOCKS, (codes, column, *numbers, joined))
-    return joined

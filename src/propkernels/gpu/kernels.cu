@@ -80,13 +80,6 @@ DEVICE i64 code_of(double value) {
   return size < LARGEST_FLOOR ? (i64)floor(value) : (__double_as_longlong(value) & KEPT_BITS);
 }
 
-// hashing.codes.join_codes of one number.
-DEVICE i64 join(i64 code, i64 other) {
-  u64 word = (u64)code * 0x9E3779B97F4A7C15ULL + (u64)other;
-  word = (word ^ (word >> 32)) * 0xD6E8FEB86659FD93ULL;
-  return (i64)(word ^ (word >> 29));
-}
-
 // Replace n counters by their exclusive prefix sums; `partial` has room for one number per thread.
 // Each thread sums a run of counters, the runs' sums are scanned, and each thread writes its run back.
 DEVICE int exclusive_scan(int* counters, int n, int* partial) {
@@ -596,26 +589,6 @@ KERNEL(take_ranks, (const u32* slots, i64 n, const u32* ranks, u32* columns), (s
   const i64 stride = (i64)gridDim.x * blockDim.x;
   for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < n; k += stride)
     columns[k] = slots[k] == NO_COLUMN ? NO_COLUMN : ranks[slots[k]];
-}
-
-// ---------------------------------------------------------------------------------------------------------
-// Attributes: hash a column of values, and join it with the codes of the labels.
-// ---------------------------------------------------------------------------------------------------------
-KERNEL(hash_and_join,
-       (const i64* labels, const double* values, double vector, double offset, i64 missing, i64 n_nodes, i64* codes),
-       (labels, values, vector, offset, missing, n_nodes, codes)) {
-  const i64 stride = (i64)gridDim.x * blockDim.x;
-  for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n_nodes; i += stride) {
-    const double value = values[i];
-    const i64 code = value != value ? missing : code_of(value * vector + offset);
-    codes[i] = labels[i] == NO_BIN ? NO_BIN : join(labels[i], code);
-  }
-}
-
-KERNEL(join_codes, (const i64* labels, const i64* others, i64 n_nodes, i64* codes), (labels, others, n_nodes, codes)) {
-  const i64 stride = (i64)gridDim.x * blockDim.x;
-  for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n_nodes; i += stride)
-    codes[i] = labels[i] == NO_BIN ? NO_BIN : join(labels[i], others[i]);
 }
 
 // ---------------------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """The pipeline on the device, for estimators with ``device="cuda"``.
 
-Codes are computed on the device if the coder supports it; otherwise (a scheme that is not affine, the
-Hellinger metric, a filter by Fourier transforms, a dictionary of neighborhoods) codes come from the CPU, and
-only counting and products run on the device. Results are bit-equal in both cases.
+Codes are computed on the device if the coder supports it; otherwise (attributes, a scheme that is not affine,
+the Hellinger metric, a filter by Fourier transforms, entries of labels) codes come from the CPU, and only
+counting and products run on the device. Results are bit-equal in both cases.
 """
 
 from __future__ import annotations

@@ -132,15 +132,12 @@ class PropagationCoder(Coder):
         return initial_distributions(fill_labels(graphs, column) if self.fills else column, self.prior)
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> Any:
-        """Return codes on a GPU; None if only the CPU can compute them."""
-        from propkernels.gpu.device_codes import attribute_streams, label_streams
+        """Return codes on a GPU; None if only the CPU can compute them, as those of attributes."""
+        if self.attributes is not None:
+            return None
+        from propkernels.gpu.device_codes import label_streams
 
-        factors = EdgeFactors(self.lsh.seed, _LABELS) if self.edge_labels else None
-        arguments = (self.scheme, self.initial(graphs), self.lsh, self.t_max, self.n_hashes)
-        labels = label_streams(graphs, *arguments, runtime, factors)
-        if labels is None or self.attributes is None:
-            return labels
-        return attribute_streams(self.attributes, graphs, labels, runtime)
+        return label_streams(*self.label_arguments(graphs), runtime)
 
     @property
     def known_labels(self) -> list[Any]:
