@@ -82,7 +82,10 @@ VARIATIONS: list[dict[str, Any]] = [
     {"attributes": "sum", "attribute_bin_width": (0.5, 2.0)},
     {"attributes": PropagatedAttributes(laziness=0.2, combine="product"), "attribute_metric": "l2"},
     {"attributes": GaussianMixtures(n_sample_points=7), "attribute_bin_width": 0.5},
-    {"attributes": GaussianMixtures(scale="each", refit_every=2, combine="joint"), "attribute_metric": "l1"},
+    {
+        "attributes": GaussianMixtures(scale="initial", refit_every=2, combine="joint"),
+        "attribute_metric": "l1",
+    },
     {"normalize_parts": False},
     {"device": "auto"},
     {"device": "auto", "output": "device", "n_features": 64},

@@ -48,7 +48,7 @@ def check_codes(runtime, graphs, scheme, t_max=5, n_hashes=1):
     column = label_column(graphs, label_source(graphs, "auto"))
     initial = initial_distributions(column, learn_prior(column, "uniform"))
     arguments = (graphs, scheme, initial, host.LocalitySensitiveHash("tv", 1e-5, 7), t_max, n_hashes, None)
-    computed = runtime.to_host(label_streams(*arguments, runtime).codes)
+    computed = runtime.to_host(label_streams(runtime, *arguments).codes)
     np.testing.assert_array_equal(computed, host.label_codes(*arguments).codes)
 
 
@@ -82,7 +82,7 @@ def test_what_only_the_cpu_can_is_left_to_it(runtime):
     column = label_column(grids, "node")
     initial = initial_distributions(column, learn_prior(column, "uniform"))
     lsh = host.LocalitySensitiveHash("hellinger", 1e-5, 3)
-    assert label_streams(grids, Convolution(), initial, lsh, 2, 1, None, runtime) is None
+    assert label_streams(runtime, grids, Convolution(), initial, lsh, 2, 1, None) is None
 
 
 @every_size

@@ -19,7 +19,7 @@ TREATMENTS = {
     "propagated product": PropagatedAttributes(laziness=0.2, combine="product"),
     "mixtures": GaussianMixtures(n_sample_points=7),
     "mixtures as in the paper": GaussianMixtures(n_sample_points=7, scale=None, ridge=0),
-    "mixtures, each": GaussianMixtures(n_sample_points=7, scale="each"),
+    "mixtures, scaled": GaussianMixtures(n_sample_points=7, scale="initial"),
     "mixtures, joint": GaussianMixtures(n_sample_points=7, combine="joint"),
     "mixtures, product": GaussianMixtures(n_sample_points=7, combine="product"),
     "mixtures, refitted": GaussianMixtures(n_sample_points=7, refit_every=2, ridge=0.1),

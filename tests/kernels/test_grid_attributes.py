@@ -17,7 +17,7 @@ TREATMENTS = [
     PropagatedAttributes(laziness=0.0, combine="joint"),
     GaussianMixtures(n_sample_points=20),
     GaussianMixtures(n_sample_points=20, scale="initial", ridge=1),
-    GaussianMixtures(n_sample_points=20, scale="each", refit_every=2, laziness=0.2),
+    GaussianMixtures(n_sample_points=20, scale="initial", refit_every=2, laziness=0.2),
 ]
 
 

@@ -104,7 +104,6 @@ ON_GRIDS = [
     (Convolution(np.ones((2, 2))), "odd lengths"),
     (AnisotropicDiffusion(contrast=0), "contrast must be a finite number above 0"),
     (AnisotropicDiffusion(rate=1.5), "rate must be between 0 and 1"),
-    (AnisotropicDiffusion(conduction="linear"), "conduction must be one of 'exponential', 'rational'"),
     (Diffusion(), "stores pixels, not edges"),
     (Diffusion(direction="both"), "stores pixels, not edges"),
 ]
@@ -118,7 +117,7 @@ ATTRIBUTES = [
     (PropagatedAttributes(laziness="half"), TypeError, "laziness must be a number, got 'half'"),
     (GaussianMixtures(n_sample_points=0), ValueError, "n_sample_points must be at least 1, got 0"),
     (GaussianMixtures(n_sample_points=1.5), TypeError, "n_sample_points must be a whole number, got 1.5"),
-    (GaussianMixtures(scale="all"), ValueError, "scale must be one of None, 'initial', 'each'; got 'all'"),
+    (GaussianMixtures(scale="all"), ValueError, "scale must be one of None, 'initial'; got 'all'"),
     (GaussianMixtures(ridge=-1), ValueError, "ridge must be a finite number.*got -1"),
     (GaussianMixtures(ridge="1"), TypeError, "ridge must be a number, got '1'"),
     (GaussianMixtures(refit_every=0), ValueError, "refit_every must be at least 1, got 0"),

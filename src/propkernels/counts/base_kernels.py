@@ -329,22 +329,15 @@ class Intersection(BaseKernel):
         return square_gram([one_stream_levels(counts)])
 
     def products(self, streams: Streams) -> Products:
-        """Return the levels of streams of equal weight; where rounding depends on it, of each stream."""
-        levels = levels_of(streams, coded=False)
-        if _are_summed_first(streams):
-            return Linear().products(levels)
-        return [(stream.weight, [stream]) for stream in levels]
+        """Return the levels of streams of equal weight."""
+        return Linear().products(levels_of(streams, coded=False))
 
     def square(self, streams: Streams) -> Matrix:
-        """Return the kernel among training graphs, from all levels at once where that is possible."""
-        if _are_summed_first(streams):
-            return Linear().square(levels_of(streams, coded=False))
-        return super().square(streams)
+        """Return the kernel among training graphs, from all levels at once."""
+        return Linear().square(levels_of(streams, coded=False))
 
     def cross(self, new: Streams, train: Streams) -> Matrix:
         """Return the kernel against training graphs; integers are summed before they are weighted."""
-        if not _are_summed_first(train):
-            return super().cross(new, train)
 
         def summed(group: list[int]) -> Matrix:
             total = np.zeros((new[0].counts.shape[0], train[0].counts.shape[0]))
@@ -355,10 +348,8 @@ class Intersection(BaseKernel):
         return sum_in_order(_scaled(summed(group), weight) for weight, group in _by_weight(train))
 
     def cumulative(self, streams: Streams) -> Matrix:
-        """Return the kernels for t_max = 0, 1, ..., from the levels of each iteration where possible."""
-        if _are_summed_first(streams):
-            return Linear().cumulative(levels_of(streams, coded=False))
-        return super().cumulative(streams)
+        """Return the kernels for t_max = 0, 1, ..., from the levels of each iteration."""
+        return Linear().cumulative(levels_of(streams, coded=False))
 
     def cross_of(self, left: csr_array, right: csr_array) -> Matrix:
         """Return the histogram intersection between graphs."""
@@ -369,12 +360,6 @@ class Intersection(BaseKernel):
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
         """Return the number of counted nodes of each graph."""
         return sums_of_rows([counts], squared=False)[0]
-
-
-def _are_summed_first(streams: Streams) -> bool:
-    """Whether integers are summed before they are weighted: weights are equal, or powers of two."""
-    weights = {stream.weight for stream in streams}
-    return len(weights) == 1 or all(np.frexp(weight)[0] == 0.5 for weight in weights)
 
 
 class Jaccard(Ratio):

@@ -231,6 +231,7 @@ def grid_codes(
 
 
 def label_streams(
+    runtime: Runtime,
     graphs: Any,
     scheme: PropagationScheme,
     initial: InitialDistributions,
@@ -238,7 +239,6 @@ def label_streams(
     t_max: int,
     n_hashes: int,
     edge_factors: EdgeFactors | None,
-    runtime: Runtime,
 ) -> DeviceStreams | None:
     """Return label codes computed on the device, by streams; None if only the CPU can compute them.
 

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.arrays import SPARSE, check_room, sum_in_order
 from propkernels._utils.checks import check_choice, check_integer, shown
-from propkernels._utils.optional import import_optional
 from propkernels._utils.parallel import active_device, run_threads, running_on, threaded
 from propkernels._utils.stored import ANY_NUMBER, require
 from propkernels._utils.typing import Array, LabelNames, Molecules, Target
@@ -33,7 +32,6 @@ NOT_FITTED = (
     "This %(name)s instance is not fitted yet. Call 'fit' first; only hashed columns (n_features) with an "
     "integer random_state and without attributes need no fit."
 )
-MOST_TABLE_COLUMNS = 100_000  # of a pandas table, which stores each column by itself
 
 
 class CountFeatures(CountEstimator):
@@ -117,22 +115,14 @@ class CountFeatures(CountEstimator):
         return device.to_device(features) if not self.sparse_output else device.sparse_to_device(features)
 
     def _finished(self, features: csr_array, streams: Sequence[StreamCounts] = ()) -> Any:
-        """Return features, normalized if requested: sparse, dense, or a sparse table after ``set_output``."""
+        """Return features, normalized if requested: sparse or dense."""
         if self.normalize:
             scale = inverse_length(self._lengths(streams, features))
             features.data *= np.repeat(scale, np.diff(features.indptr))
-        if not self.sparse_output:
-            check_room(*features.shape, ways_out=SPARSE)
-            return np.asarray(features.toarray())
-        if getattr(self, "_sklearn_output_config", {}).get("transform") != "pandas":
+        if self.sparse_output:
             return features
-        if features.shape[1] > MOST_TABLE_COLUMNS:
-            raise ValueError(
-                f"a pandas table of {features.shape[1]:,} columns is too wide: choose a smaller n_features, "
-                'or set_output(transform="default") for a sparse array'
-            )
-        pd = import_optional("pandas", extra="pandas", purpose='set_output(transform="pandas") needs')
-        return pd.DataFrame.sparse.from_spmatrix(features, columns=self.get_feature_names_out())
+        check_room(*features.shape, ways_out=SPARSE)
+        return np.asarray(features.toarray())
 
     @property
     def _counter(self) -> Counter:

@@ -137,7 +137,7 @@ class PropagationCoder(Coder):
             return None
         from propkernels.gpu.device_codes import label_streams
 
-        return label_streams(*self.label_arguments(graphs), runtime)
+        return label_streams(runtime, *self.label_arguments(graphs))
 
     @property
     def known_labels(self) -> list[Any]:

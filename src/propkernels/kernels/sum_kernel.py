@@ -27,7 +27,7 @@ from propkernels.counts.counters import (
     Values,
     after_known,
 )
-from propkernels.counts.products import inverse_length, normalized, normalized_square
+from propkernels.counts.products import inverse_length, normalized, normalized_square, self_products
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Graphs
 from propkernels.kernels.count_kernel import check_options
@@ -301,10 +301,7 @@ def _check_weights(weights: Any, n_parts: int) -> NDArray[np.float64]:
 
 def weighted_sum(weights: NDArray[np.float64], parts: Sequence[Matrix]) -> Matrix:
     """Return the weighted sum of matrices, added in order."""
-    total = weights[0] * parts[0]
-    for weight, part in zip(weights[1:], parts[1:], strict=True):
-        total += weight * part
-    return np.asarray(total)
+    return sum_in_order(weight * part for weight, part in zip(weights, parts, strict=True))
 
 
 def _unit(part: Any, diagonal: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -399,8 +396,7 @@ def _next(streams: Iterator[Stream]) -> Stream:
 
 def inverse_lengths(streams: Sequence[StreamCounts]) -> Values:
     """Return 1 / sqrt(k(x, x)) of each graph; 0 where k(x, x) is 0."""
-    squares = sum_in_order(s.weight * np.asarray((s.counts * s.counts).sum(axis=1)).ravel() for s in streams)
-    return inverse_length(squares)
+    return inverse_length(sum_in_order(s.weight * self_products(s.counts) for s in streams))
 
 
 def _scaled(stream: StreamCounts, weight: float, scales: Values | None) -> StreamCounts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import count, islice, repeat
@@ -374,7 +375,6 @@ class SpreadingAttributes:
         return Spread(self.start(graphs, attributes), walk, self.scales)
 
 
-SCALES = (None, "initial", "each")
 ROUNDING = 1e-10  # bound on the relative rounding error of a sum of densities, with a wide margin
 
 LARGEST_LOG = 600.0  # densities and their sums stay finite
@@ -400,9 +400,9 @@ class GaussianMixtures(AttributeTreatment):
     combine : {"sum", "product", "joint"}, default="sum"
         "sum": one hash per point, as in the paper's experiments, and one kernel contribution for each, as in
         the authors' program; "product": nodes must agree at all points; "joint": one hash of the vector.
-    scale : {"initial", "each", None}, default=None
+    scale : {"initial", None}, default=None
         Unit of densities, relative to the bin width. None: no scaling, as in the paper; "initial": the
-        standard deviation per point over the training nodes at t = 0; "each": the one at every t.
+        standard deviation per point over the training nodes at t = 0.
     ridge : float, default=0
         Added to the diagonal of the covariance, in units of the mean variance of the attributes (1 if they
         are standardized). With 0, as in the paper, directions in which attributes do not vary are left out;
@@ -444,7 +444,7 @@ class GaussianMixtures(AttributeTreatment):
 
     def learn(self, training: Training) -> SpreadingMixtures:
         """Draw the sample points and learn covariances and scales from the training graphs."""
-        check_choice(self.scale, SCALES, "scale")
+        check_choice(self.scale, (None, "initial"), "scale")
         number = check_integer(self.n_sample_points, "n_sample_points", 1)
         laziness = check_fraction(self.laziness, "laziness")
         ridge = check_nonnegative(self.ridge, "ridge")
@@ -474,12 +474,12 @@ class GaussianMixtures(AttributeTreatment):
             return families[t]
 
         t_max, known = training.t_max, start if len(observed) == len(attributes) else None
-        n_measured = 1 if self.scale != "each" and refit is None else t_max + 1
         densities = learned.densities(training.graphs, attributes, learn_family, known)
-        scales = np.array([_scales(current) for current in islice(densities, n_measured)])
-        if self.scale != "each":
-            scales = np.repeat(scales[:1], t_max + 1, axis=0)
-        return replace(learned, scales=np.ones_like(scales) if self.scale is None else scales)
+        first = next(densities)
+        if refit is not None:  # Gaussians of later steps are learned on the way
+            deque(islice(densities, t_max), maxlen=0)
+        scale = np.ones(len(points)) if self.scale is None else _scales(first)
+        return replace(learned, scales=np.repeat(scale[None], t_max + 1, axis=0))
 
 
 @dataclass(frozen=True)

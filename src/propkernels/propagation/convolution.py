@@ -352,9 +352,6 @@ def check_grids(graphs: Any, scheme: PropagationScheme) -> GridDatabase:
 SCHEMES["convolution"] = Convolution
 
 
-CONDUCTIONS = ("exponential", "rational")
-
-
 @dataclass(eq=False, repr=False)
 class AnisotropicDiffusion(PropagationScheme):
     """Perona-Malik diffusion of label distributions, an extension named in the paper (section "Grid Graphs").
@@ -366,12 +363,10 @@ class AnisotropicDiffusion(PropagationScheme):
     Parameters
     ----------
     contrast : float, default=0.5
-        The Euclidean distance between distributions at which conduction has fallen to 1/e ("exponential") or
-        1/2 ("rational"). Deltas at two labels are sqrt(2) apart.
+        The Euclidean distance between distributions at which conduction, ``g(s) = exp(-(s / contrast)^2)``,
+        has fallen to 1/e. Deltas at two labels are sqrt(2) apart.
     rate : float in [0, 1], default=1
         Step size; 1 is the largest that keeps distributions distributions.
-    conduction : {"exponential", "rational"}, default="exponential"
-        g(s) = exp(-(s / contrast)^2), or 1 / (1 + (s / contrast)^2).
 
     See Also
     --------
@@ -396,12 +391,9 @@ class AnisotropicDiffusion(PropagationScheme):
 
     contrast: float = 0.5
     rate: float = 1.0
-    _: KW_ONLY
-    conduction: str = "exponential"
 
     def prepare(self, graphs: Database, initial: InitialDistributions) -> GridDatabase:
         """Return the grids, after validating the parameters."""
-        check_choice(self.conduction, CONDUCTIONS, "conduction")
         check_positive(self.contrast, "contrast")
         check_share(self.rate, "rate")
         return check_grids(graphs, self)
@@ -425,8 +417,7 @@ class AnisotropicDiffusion(PropagationScheme):
             near, far = _ends(axis, slice(None, -1)), _ends(axis, slice(1, None))
             difference = image[far] - image[near]
             squares = (difference**2).sum(axis=-1, keepdims=True) / float(self.contrast) ** 2
-            g = np.exp(-squares) if self.conduction == "exponential" else 1.0 / (1.0 + squares)
-            flow = g * difference
+            flow = np.exp(-squares) * difference
             flow[~(mask[near] & mask[far])] = 0.0
             along = np.zeros_like(image)
             along[near] += flow
