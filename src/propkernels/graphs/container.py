@@ -261,7 +261,7 @@ class Graph(Single["GraphDatabase"]):
         return self.database.edge_labels
 
     @property
-    def edge_attributes(self) -> NDArray[np.float64] | None:
+    def edge_attributes(self) -> NDArray[np.float64] | Any:
         """One row per stored entry of ``adjacency``, or None."""
         return self.database.edge_attributes
 

@@ -138,7 +138,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
     adjacency: csr_array
     _attributes: NDArray[np.float64] | csr_array | None
     _edge_labels: LabelColumn | None
-    edge_attributes: NDArray[np.float64] | None
+    edge_attributes: NDArray[np.float64] | Any  # or None
     ids: NDArray[Any] | Any  # or None
     edge_attribute_names: tuple[str, ...] | None
     skipped: Mapping[Any, str] = MappingProxyType({})
