@@ -30,7 +30,7 @@ from tests.fuzz.forging import (
     read_table,
     table_bytes,
 )
-from tests.fuzz.models import file_of, kinds
+from tests.fuzz.models import NAMES, file_of, use
 from tests.fuzz.valid import check_database, check_sparse
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -45,12 +45,11 @@ def read(door: Callable[[Path], None], name: str, data: bytes) -> None:
 
 
 def read_model(path: Path) -> None:
-    """The name of a file begins with the kind of the model: KIND--WHAT.pk, with _ for spaces."""
+    """The name of a file begins with that of the model: MODEL--WHAT.pk."""
     model = try_to(lambda: pk.load_model(path), ModelFileError)
     if isinstance(model, pk.GraphDatabase):
         check_database(model)
-    use = {name.replace(" ", "_"): kind.use for name, kind in kinds().items()}[path.stem.partition("--")[0]]
-    try_to(lambda: use(model), MemoryError)
+    try_to(lambda: use(path.stem.partition("--")[0], model), MemoryError)
 
 
 def read_parquet(path: Path) -> None:
@@ -86,16 +85,16 @@ DOORS: dict[str, Callable[[Path], None]] = {
 
 def model(rng: Generator) -> None:
     """One header or array of a model file changed, or two."""
-    kind = pick(rng, sorted(kinds()))
-    data = changed_archive(file_of(kind), rng)
+    name = pick(rng, NAMES)
+    data = changed_archive(file_of(name), rng)
     data = changed_archive(data, rng) if rng.random() < 0.2 else data
-    read(read_model, f"{kind.replace(' ', '_')}--forged.pk", data)
+    read(read_model, f"{name}--forged.pk", data)
 
 
 def model_bytes(rng: Generator) -> None:
     """A model file damaged anywhere."""
-    kind = pick(rng, sorted(kinds()))
-    read(read_model, f"{kind.replace(' ', '_')}--damaged.pk", damaged(file_of(kind), rng))
+    name = pick(rng, NAMES)
+    read(read_model, f"{name}--damaged.pk", damaged(file_of(name), rng))
 
 
 @cache

@@ -18,10 +18,9 @@ import propkernels as pk
 from propkernels._utils.arrays import MOST_THINGS, check_indices, check_offsets, check_sizes
 from propkernels.graphs.database import pack, unpack
 from tests.fuzz.cases import Wrong, pick, run_cases, try_to
-from tests.fuzz.models import estimators
 from tests.fuzz.valid import check_database
 from tests.fuzz.values import in_some_type, near_power, wild_array, wild_offsets, wild_sizes, wrapped
-from tests.test_contract_discovery import make, the_zoo
+from tests.test_contract_discovery import discover, make, the_zoo
 
 Generator = np.random.Generator
 SLOW = (4, 2**22)  # parameters between these are right, and take long
@@ -183,9 +182,10 @@ def selection(rng: Generator) -> None:
 @cache
 def whole_parameters() -> list[tuple[type, str]]:
     """Parameters of estimators of graphs whose defaults are whole numbers."""
+    no_graphs = "MoleculesToGraphs", "GrayLevels", "KMeansColors"
     return [
         (cls, parameter)
-        for cls in estimators().values()
+        for cls in (cls for name, cls in discover().items() if name not in no_graphs)
         for parameter, value in sorted(cls().get_params(deep=False).items())
         if type(value) is int or parameter in ("n_features", "random_state")
     ]
