@@ -110,6 +110,26 @@ def test_a_graph_of_weight_zero_is_as_if_it_were_not_there():
     np.testing.assert_allclose(model.held_out_[:40], without.held_out_, atol=1e-9)
 
 
+@pytest.mark.parametrize("solver", ["ridge", "svm", "landmarks", "linear"])
+def test_no_solver_learns_from_graphs_of_weight_zero(solver):
+    """The kernel is normalized, so that C has the same unit with and without these graphs."""
+    kernel = pk.WeisfeilerLehman(t_max=2)
+    fixed = {"kernel": kernel, "t_max": 2, "C": 1, "normalize": True, "solver": solver, "random_state": 0}
+    wrong, weights = TARGET.copy(), np.where(np.arange(60) < 15, 0.0, 1.0)
+    wrong[:15] = 1 - TARGET[:15]
+    model = pk.PropagationClassifier(**fixed).fit(GRAPHS, wrong, sample_weight=weights)
+    without = pk.PropagationClassifier(**fixed).fit(GRAPHS[15:], TARGET[15:])
+    expected = without.decision_function(GRAPHS[15:])
+    np.testing.assert_allclose(model.decision_function(GRAPHS[15:]), expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("solver", ["ridge", "svm", "landmarks", "linear", "gp"])
+def test_one_number_is_a_constant(solver):
+    model = pk.PropagationRegressor(kernel=KERNEL, solver=solver, random_state=0).fit(GRAPHS[:1], [3.0])
+    assert model.predict(GRAPHS[:1]).tolist() == [3.0]
+    assert np.isinf(model.predict_interval(GRAPHS[:1])).all()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", ["ridge", "linear"])
 def test_several_labels_with_missing_entries(solver, tmp_path):

@@ -114,6 +114,18 @@ def test_weights_count(few_landmarks):
     assert np.array_equal(weighted.decision_function(GRAPHS), by_graph.decision_function(GRAPHS))
 
 
+@pytest.mark.parametrize("solver", ["landmarks", "linear"])
+def test_probabilities_of_several_classes_are_learned_from_graphs_that_were_held_out(solver, monkeypatch):
+    data = pk.datasets.make_molecules(90, random_state=0)
+    y = data.target + (data.graphs.graph_sizes > np.median(data.graphs.graph_sizes))
+    model = pk.PropagationClassifier(kernel=pk.PropagationKernel(t_max=1), solver=solver, random_state=0)
+    slope = model.fit(data.graphs, y).calibration_.slopes[0]
+    monkeypatch.setattr(solvers, "MOST_HELD", 60)
+    model.fit(data.graphs, y)
+    assert np.isnan(model.held_out_).any()
+    assert slope / 2 < model.calibration_.slopes[0] < slope * 2
+
+
 def test_support_vectors_hold_out_what_they_have_not_seen():
     """Five groups are the five folds."""
     groups = np.arange(len(GRAPHS)) % 5

@@ -108,3 +108,18 @@ def test_evaluation_is_quiet():
 def test_kernels_of_degrees_ask_for_no_labels():
     fitted = model(pk.WeisfeilerLehman(t_max=1, labels="degree"))
     fitted.predict(pk.from_networkx([labeled("Zz", "Zz")]))  # warnings are errors in tests
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function"])
+def test_models_of_nodes_warn_of_labels_of_another_graph(method):
+    path = labeled(*"CNOCNOCNOC")
+    fitted = pk.NodeClassifier(C=1, cv=2, random_state=0).fit(path, [0, 1] * 5)
+    getattr(fitted, method)()
+    getattr(fitted, method)(path)  # warnings are errors in tests
+    for strange, message in (
+        (labeled(*"CNXYZ"), "such as 'X', 'Y', 'Z'"),
+        (nx.path_graph(5), "no node labels"),
+    ):
+        with pytest.warns(pk.models.ForeignGraphsWarning, match=message) as said:
+            getattr(fitted, method)(strange)
+        assert [each.filename for each in said] == [__file__]

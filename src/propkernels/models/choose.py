@@ -99,6 +99,12 @@ class Problem:
     def __len__(self) -> int:
         return len(self.targets)
 
+    @property
+    def learned_from(self) -> NDArray[np.bool_]:
+        """Which targets are known, of graphs that have a weight, (n, columns)."""
+        known = ~np.isnan(self.targets)
+        return known if self.weights is None else known & (self.weights > 0)[:, None]
+
     def sample(self, size: int) -> Problem:
         """Return the problem of a stratified sample."""
         return self.at(self.places(size))

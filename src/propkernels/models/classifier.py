@@ -479,11 +479,12 @@ def _calibrated(
         return None, calibrate(held_out, classes)
     kernel = clone(kernel).set_params(base_kernel="intersection", normalize=False)
     index = GraphIndex(kernel=kernel, similarity="jaccard").fit(problem.graphs)
-    some = problem.sample(MOST_GRAPHS)
+    some = problem.at(np.flatnonzero(known)).sample(MOST_GRAPHS)
+    origin = np.flatnonzero(known)[some.origin]
     near, places = index._query(some.graphs, k=min(len(problem), MOST_NEIGHBORS))
-    is_self, is_same = places == some.origin[:, None], target.values[places] == some.strata[:, None]
+    is_self, is_same = places == origin[:, None], target.values[places] == some.strata[:, None]
     calibration = calibrate(
-        learned.held_out[some.origin],
+        learned.held_out[origin],
         some.strata,
         _nearest(near, is_self),
         without_own_class(some, learned),

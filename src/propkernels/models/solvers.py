@@ -180,15 +180,16 @@ def _by_folds(
     unit = float(matrix.diagonal().mean()) or 1.0
     matrix /= unit
     targets, weights = problem.targets, problem.weights
-    parts = problem.parts(FOLDS)
+    learned_from, parts = problem.learned_from, problem.parts(FOLDS)
 
     def solved(cost: float, rows: Indices) -> list[tuple[Indices, Coefficients]]:
         found = []
-        for column in targets.T:
-            known = rows[~np.isnan(column[rows])]
+        for number, column in enumerate(targets.T):
+            known = rows[learned_from[rows, number]]
             block = np.ascontiguousarray(matrix[np.ix_(known, known)])
-            if np.ptp(column[known]) == 0:  # nothing to learn: the constant itself
-                found.append((known, Coefficients(np.zeros(len(known)), float(column[known[0]]))))
+            if len(known) == 0 or np.ptp(column[known]) == 0:  # nothing to learn: the constant itself
+                level = float(column[known[0]]) if len(known) else 0.0
+                found.append((known, Coefficients(np.zeros(len(known)), level)))
             else:
                 own = None if weights is None else weights[known]
                 found.append((known, fit(block, column[known], cost, own)))
@@ -258,9 +259,9 @@ def _on_landmarks(problem: Problem, setting: Setting, kernel: Any, ridge: float)
         dual[np.ix_(places, columns)], intercepts[columns] = solved, level - middle @ solved
         own = rows[some] - middle
         squares = np.square(solve_triangular(factor, own.T, lower=True)).sum(axis=0)
-        leverage = shares[some] * (squares + 1 / total)
+        left = (1 - shares[some] * (squares + 1 / total)).clip(np.finfo(float).tiny)
         decisions = own @ solved + level
-        wrong = (problem.targets[np.ix_(some, columns)] - decisions) / (1 - leverage)[:, None]
+        wrong = (problem.targets[np.ix_(some, columns)] - decisions) / left[:, None]
         left_out = problem.targets[np.ix_(some, columns)] - wrong
         held_out[np.ix_(some, columns)] = np.where(np.isnan(left_out), decisions, left_out)
     rule = Rule.of(dual_members(kernel, dual))
@@ -310,8 +311,10 @@ def _on_features(problem: Problem, setting: Setting, kernel: Any, ridge: float) 
 
     def fit(rows: Indices) -> tuple[Matrix, Values]:
         coefficients, intercepts = np.zeros((features.shape[1], targets.shape[1])), np.zeros(targets.shape[1])
-        for columns, known in patterns_of(problem.targets):
-            own = rows[known[rows]]
+        for columns, _ in patterns_of(targets):
+            own = rows[problem.learned_from[rows, columns[0]]]
+            if not len(own):
+                continue
             machine = Ridge(alpha=penalty, solver="sparse_cg", tol=1e-4)
             machine.fit(
                 features[own],

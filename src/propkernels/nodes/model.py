@@ -34,7 +34,7 @@ from propkernels.nodes.members import NodeRule
 from propkernels.nodes.spreading import Known, TargetHops, return_chances_of, target_hops
 from propkernels.nodes.unlabeled import MOST_UNLABELED, shift_of
 from propkernels.nodes.views import Sheet, default_views
-from propkernels.novelty.applicability import Applicability, applicability_of
+from propkernels.novelty.applicability import Applicability, applicability_of, known_labels, warn_if_foreign
 from propkernels.propagation.schemes import DIRECTIONS
 
 Matrix = NDArray[np.float64]
@@ -244,6 +244,8 @@ class NodeModel(NodeParameters, GraphInput, BaseEstimator, ABC):
         if X is None:
             return self.decisions_ if nodes is None else self.decisions_[self._chosen(nodes, "nodes")]
         graphs, names = named_graph(X, self._target_column)
+        if (labels := known_labels(self.graph_, "node")) is not None:
+            warn_if_foreign(labels, "node", graphs, 4)
         with one_blas_thread():
             sheet = Sheet(graphs, self._inputs)
             if y is None:

@@ -131,7 +131,8 @@ class ForeignGraphsWarning(UserWarning):
     Issued by all methods of :class:`PropagationClassifier` and :class:`PropagationRegressor` that predict or
     explain, if at least one graph in ten has node labels that no training graph has, such as labels of
     another reader, or if no node has a label and training graphs had labels; without labels in training, if
-    at least one node in twenty has a degree that no training graph has.
+    at least one node in twenty has a degree that no training graph has. Models of nodes speak of the labels
+    of another graph than that of training.
 
     See Also
     --------
