@@ -50,6 +50,11 @@ def test_bounds_fall_to_the_distance(functions, directed):
     assert sum(ours for ours, _ in firsts) < sum(first for _, first in firsts)
 
 
+def test_bounds_count_both_directions_of_edges():
+    g, h = (nx.DiGraph(graph) for graph in (nx.path_graph(4), nx.cycle_graph(4)))
+    assert bounds(g, h) == [nx.graph_edit_distance(g, h)] == [2]
+
+
 def test_what_is_not_taken_is_said():
     graph, several, directed = nx.Graph(), nx.MultiGraph(), nx.DiGraph()
     assert backend.can_run(backend.FUNCTION, (graph, graph), {}) is True

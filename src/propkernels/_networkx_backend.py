@@ -129,16 +129,15 @@ def _path(g: Any, h: Any, replace_node: Any, replace_edge: Any) -> tuple[list[An
             twin.add_edge(u, v, label=_kind(data, kinds[1], replace_edge))
         twins.append(twin)
     database = from_networkx(twins)
-    _, nodes, edges = edit_distance(database[0], database[1], return_path=True)
-    names = [list(twin) for twin in twins]
-
-    def named(side: int, place: int | None) -> Any:
-        return None if place is None else names[side][place]
-
-    def ends(side: int, places: tuple[int, int] | None) -> Any:
-        return None if places is None else tuple(names[side][place] for place in places)
-
-    return [(named(0, u), named(1, v)) for u, v in nodes], [(ends(0, a), ends(1, b)) for a, b in edges]
+    _, pairs, _ = edit_distance(database[0], database[1], return_path=True)
+    names = [[*twin, None] for twin in twins]
+    nodes = [(names[0][-1 if i is None else i], names[1][-1 if j is None else j]) for i, j in pairs]
+    image, back = dict(nodes), {v: u for u, v in nodes}
+    edges: list[Any] = [
+        ((u, v), (image[u], image[v]) if h.has_edge(image[u], image[v]) else None) for u, v in g.edges
+    ]
+    edges += [(None, (u, v)) for u, v in h.edges if not g.has_edge(back[u], back[v])]
+    return nodes, edges
 
 
 def _kind(data: Any, kinds: list[Any], replace: Any) -> int:
