@@ -1,5 +1,7 @@
 """What a page holds: graphs and models as arrays, names, columns, groups and drawings."""
 
+import sys
+
 import numpy as np
 import pytest
 from scipy.sparse import coo_array
@@ -214,7 +216,7 @@ def test_groups_are_named_by_class_or_by_parts_of_molecules():
 # drawings
 
 
-def test_hydrogens_charges_and_wedges():
+def test_hydrogens_charges_and_wedges(monkeypatch):
     pytest.importorskip("rdkit")
     graphs = pk.from_smiles(["C[N+](C)(C)CCO", "C[C@H](N)C(=O)O"])
     molecules = read_molecules(graphs, None)
@@ -226,6 +228,8 @@ def test_hydrogens_charges_and_wedges():
     assert len(found["places"]) == 2 * graphs.n_nodes
     assert all(molecule.GetNumConformers() == 0 for molecule in molecules), "molecules are not changed"
     assert read_molecules(pk.datasets.make_molecules(5, random_state=0).graphs, None) is None
+    monkeypatch.setitem(sys.modules, "rdkit", None)
+    assert read_molecules(graphs, None) is None, "a page of molecules needs no RDKit"
 
 
 def test_molecules_with_several_labels_are_neither_pasted_nor_edited():

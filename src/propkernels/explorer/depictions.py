@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.optional import import_optional
+from propkernels._utils.optional import has_package, import_optional
 from propkernels._utils.progress import ProgressBar
 from propkernels.convert.asking_rdkit import matched_molecule
 from propkernels.convert.graph_molecules import known_molecule, laid_out
@@ -26,7 +26,7 @@ LEAST_SHARE = 0.5  # of graphs that are molecules; otherwise none is drawn as a 
 
 
 def read_molecules(graphs: GraphDatabase, molecules: Sequence[Any] | None) -> list[Any] | None:
-    """Return one RDKit molecule, or None, per graph; None if most graphs are no molecules.
+    """Return one RDKit molecule, or None, per graph; None if most graphs are no molecules, or without RDKit.
 
     Parameters
     ----------
@@ -36,6 +36,8 @@ def read_molecules(graphs: GraphDatabase, molecules: Sequence[Any] | None) -> li
     """
     if molecules is not None and len(molecules) != len(graphs):
         raise ValueError(f"there are {len(molecules)} molecules for {len(graphs)} graphs")
+    if molecules is None and not has_package("rdkit"):
+        return None
     if molecules is None and graphs.sources is None:
         few = range(min(5, len(graphs)))
         if len(graphs) > MOST_REBUILT or all(known_molecule(graphs[[i]]) is None for i in few):
