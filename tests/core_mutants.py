@@ -103,7 +103,10 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     ),
     "search.cpp": (
         "tests/search",
-        [("rest -= MOST_PACKED;\n            }", "}"), ("low = middle + 1;", "low = middle + 2;")],
+        [
+            ("count * double(postings[place] &", "double(postings[place] &"),
+            ("low = middle + 1;", "low = middle + 2;"),
+        ],
     ),
     "edits.cpp": (
         "tests/sets",
@@ -127,7 +130,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     ),
     "structure.cpp": (
         "tests/nodes tests/graphs",
-        [("if (cores[j] <= cores[i]) continue;", "if (cores[j] < cores[i]) continue;")],
+        [("cores[j] > k) by_degree", "cores[j] >= k) by_degree")],
     ),
 }
 

@@ -177,11 +177,10 @@ void match_all(In<double, 2> nodes, Side left, Side right, int64_t k, bool conne
             const int64_t n = left.size(i), m = right.size(j);
             product.set_nodes(nodes, left.ptr[i], n, right.ptr[j], m);
             if (k > 1) product.set_edges(lefts[i], n, rights[j], m);
-            const int64_t room = k * product.n_words;
-            candidates.resize(size_t(2 * room));
+            const int64_t size = k * product.n_words;
+            const Ptr<Word> near = room_of(candidates, 2 * size);
             totals.assign(size_t(k), 0.0);
-            Cliques<is_one> cliques{product, k, product.n_words, pointer_to(candidates.data(), room),
-                                    pointer_to(candidates.data() + room, room), pointer_to(totals.data(), k)};
+            Cliques<is_one> cliques{product, k, product.n_words, near, near + size, pointer_to(totals.data(), k)};
             cliques.add_all(connected);
             for (int64_t s = 0; s < k; s++) out.data()[(s * n_left + i) * n_right + j] = totals[s];
         }

@@ -47,19 +47,17 @@ void in_blocks(const Work &work, int64_t width, F &&f) {
 //
 // the first eight columns make the steps of streams 0 to 2 only. With unused columns on the right, they would make
 // the steps of stream 7.
+//
+// Stream t * n_hashes + h is hash h of iteration t, with the offset b / w.
 template <class Row>
-struct Start {
+struct Streams {
     In<Row> rows;             // (N,)
     In<double, 2> projected;  // (distinct starts, columns)
-    auto parts() { return std::tie(rows, projected); }
-    Ptr<const double> at(int64_t i, int64_t column) const { return projected.row(rows[i]) + column; }
-};
-
-// Hash functions: offsets b / w of all streams; stream t * n_hashes + h is hash h of iteration t.
-struct Hashes {
-    In<double> offsets;
+    In<double> offsets;       // (streams,)
     int64_t n_hashes;
-    auto parts() { return std::tie(offsets, n_hashes); }
+    auto parts() { return std::tie(rows, projected, offsets, n_hashes); }
+    Ptr<const double> start(int64_t i, int64_t column) const { return projected.row(rows[i]) + column; }
+    int64_t unused() const { return projected.shape[1] - offsets.size(); }  // column = stream + unused
 };
 
 // codes[i] = the code of values[i - base, lane] + offset
@@ -69,10 +67,10 @@ void hash_lane(Alone<const double> values, int lane, double offset, Alone<int64_
 
 // Reset the chosen nodes to x0; all nodes if none is named.
 template <class Row>
-void push_back(Alone<double> values, Ptr<const bool> chosen, const Start<Row> &start, int64_t column, Place at) {
+void push_back(Alone<double> values, Ptr<const bool> chosen, const Streams<Row> &streams, int64_t column, Place at) {
     for (int64_t i = at.first; i < at.last; i++)
         if (!chosen || chosen[i]) {
-            const Ptr<const double> from = start.at(i, column);
+            const Ptr<const double> from = streams.start(i, column);
             for (int lane = 0; lane < LANES; lane++) values[(i - at.base) * LANES + lane] = from[lane];
         }
 }
@@ -80,40 +78,40 @@ void push_back(Alone<double> values, Ptr<const bool> chosen, const Start<Row> &s
 // Make step t of some nodes of a block (t = 0: set x0) in LANES columns, and hash those of iteration t. ``now`` are
 // the values before the step, and ``then`` those after it.
 template <class Index, class Row>
-void iterate(const Step<Index> &step, const Start<Row> &start, const Hashes &hashes, Place at, int64_t column,
-             int64_t t, Ptr<const double> now, Ptr<double> then, Out<int64_t, 2> codes) {
-    const int64_t unused = start.projected.shape[1] - hashes.offsets.size();  // column = stream + unused
+void iterate(const Step<Index> &step, const Streams<Row> &streams, Place at, int64_t column, int64_t t,
+             Ptr<const double> now, Ptr<double> then, Out<int64_t, 2> codes) {
+    const int64_t unused = streams.unused(), n_hashes = streams.n_hashes;
     if (t == 0) {
-        push_back(then, Ptr<const bool>(nullptr), start, column, at);
+        push_back(then, Ptr<const bool>(nullptr), streams, column, at);
     } else {
         walk(step, at, column / LANES, t - 1, now, then);
         if (step.restart)
             for (int64_t i = at.first; i < at.last; i++)
                 if (const double restart = step.restart[i]; restart != 0.0) {
-                    const Ptr<const double> from = start.at(i, column);
+                    const Ptr<const double> from = streams.start(i, column);
                     for (int lane = 0; lane < LANES; lane++) then[(i - at.base) * LANES + lane] += restart * from[lane];
                 }
     }
     // the streams of iteration t that are among these columns
-    const int64_t last = std::min((t + 1) * hashes.n_hashes, column + LANES - unused);
-    for (int64_t stream = std::max(t * hashes.n_hashes, column - unused); stream < last; stream++)
-        hash_lane(then, int(stream + unused - column), hashes.offsets[stream], codes.row(stream), at);
-    if (step.pushed_back) push_back(then, step.pushed_back.data(), start, column, at);
+    const int64_t last = std::min((t + 1) * n_hashes, column + LANES - unused);
+    for (int64_t stream = std::max(t * n_hashes, column - unused); stream < last; stream++)
+        hash_lane(then, int(stream + unused - column), streams.offsets[stream], codes.row(stream), at);
+    if (step.pushed_back) push_back(then, step.pushed_back.data(), streams, column, at);
 }
 
 // codes (streams, N): propagate projected values, and hash the columns of iteration t after step t. The columns of a
 // block are processed LANES at a time: all steps of these columns are made before the next columns.
 template <class Index, class Row>
-void propagate_and_hash(Step<Index> step, Start<Row> start, Hashes hashes, Work work, Out<int64_t, 2> codes) {
-    const int64_t n_columns = start.projected.shape[1], unused = n_columns - hashes.offsets.size();
+void propagate_and_hash(Step<Index> step, Streams<Row> streams, Work work, Out<int64_t, 2> codes) {
+    const int64_t n_columns = streams.projected.shape[1];
     in_blocks<double>(work, 2 * LANES, [&](Ptr<double> room, int64_t base, int64_t n, auto &&in_parts) {
         for (int64_t column = 0; column < n_columns; column += LANES) {
-            // the last stream of these columns, column + LANES - 1 - unused, makes the most steps
-            const int64_t n_steps = (column + LANES - 1 - unused) / hashes.n_hashes;
+            // the last stream of these columns makes the most steps
+            const int64_t n_steps = (column + LANES - 1 - streams.unused()) / streams.n_hashes;
             for (int64_t t = 0; t <= n_steps; t++) {
                 const Ptr<double> now = room + (t % 2) * n * LANES, then = room + ((t + 1) % 2) * n * LANES;
                 in_parts([&](int64_t first, int64_t last) {
-                    iterate(step, start, hashes, Place{base, first, last}, column, t, now, then, codes);
+                    iterate(step, streams, Place{base, first, last}, column, t, now, then, codes);
                 });
             }
         }
@@ -184,12 +182,6 @@ void refine_nodes(Alone<const Index> indptr, Alone<const Index> indices, Alone<c
     }
 }
 
-template <class Index>
-void refine_nodes(const Edges<Index> &edges, Place at, Ptr<const uint64_t> mixed, int64_t t, Out<uint64_t, 2> codes) {
-    const auto refine = edges.keys ? refine_nodes<true, Index> : refine_nodes<false, Index>;
-    refine(edges.indptr.data(), edges.indices.data(), edges.keys.data(), at, mixed, codes.row(t - 1), codes.row(t));
-}
-
 void mix_nodes(Alone<const uint64_t> words, Place at, Alone<uint64_t> mixed) {
     for (int64_t i = at.first; i < at.last; i++) mixed[i - at.base] = mix_other(words[i]);
 }
@@ -199,10 +191,14 @@ void mix_nodes(Alone<const uint64_t> words, Place at, Alone<uint64_t> mixed) {
 // neighbor.
 template <class Index>
 void refine(Edges<Index> edges, Work work, Out<uint64_t, 2> codes) {
+    const auto refine_some = edges.keys ? refine_nodes<true, Index> : refine_nodes<false, Index>;
     in_blocks<uint64_t>(work, 1, [&](Ptr<uint64_t> mixed, int64_t base, int64_t, auto &&in_parts) {
         for (int64_t t = 1; t < codes.shape[0]; t++) {
             in_parts([&](int64_t first, int64_t last) { mix_nodes(codes.row(t - 1), Place{base, first, last}, mixed); });
-            in_parts([&](int64_t first, int64_t last) { refine_nodes(edges, Place{base, first, last}, mixed, t, codes); });
+            in_parts([&](int64_t first, int64_t last) {
+                refine_some(edges.indptr.data(), edges.indices.data(), edges.keys.data(), Place{base, first, last}, mixed,
+                            codes.row(t - 1), codes.row(t));
+            });
         }
     });
 }

@@ -11,13 +11,6 @@ struct SortRoom {
     std::vector<int32_t> places;
 };
 
-// How many bits the columns 0 .. n_columns - 1 have.
-inline int bits_of(int64_t n_columns) {
-    int bits = 1;
-    while ((n_columns - 1) >> bits > 0) bits++;
-    return bits;
-}
-
 // Sort entries by column, stable, some bits at a time from the last ones; without values, only the columns.
 template <bool with_values, class Column>
 void radix_sort(Ptr<Column> columns, Ptr<double> values, int64_t n, int n_bits, SortRoom<Column> &room) {
@@ -25,17 +18,13 @@ void radix_sort(Ptr<Column> columns, Ptr<double> values, int64_t n, int n_bits, 
     const int width = (n_bits + n_digits - 1) / n_digits;
     const int32_t n_places = 1 << width;
     const Column mask = Column(n_places - 1);
-    if (int64_t(room.columns.size()) < n) {
-        room.columns.resize(size_t(n));
-        room.values.resize(with_values ? size_t(n) : 0);
-    }
     room.places.assign(size_t(n_places * n_digits), 0);
     int32_t *const places = room.places.data();
     for (int64_t entry = 0; entry < n; entry++)
         for (int digit = 0; digit < n_digits; digit++)
             places[n_places * digit + ((columns[entry] >> (width * digit)) & mask)]++;
-    Ptr<Column> from = columns, to = pointer_to(room.columns.data(), n);
-    Ptr<double> from_values = values, to_values = pointer_to(room.values.data(), with_values ? n : 0);
+    Ptr<Column> from = columns, to = room_of(room.columns, n);
+    Ptr<double> from_values = values, to_values = room_of(room.values, with_values ? n : 0);
     for (int digit = 0; digit < n_digits; digit++) {
         int32_t *const own = places + n_places * digit;
         for (int32_t b = 0, total = 0; b < n_places; b++) total += std::exchange(own[b], total);
@@ -119,10 +108,10 @@ void sum_some(const Entries<Index, Column> &entries, int64_t first, int64_t last
 }
 
 // Do so for all rows; threads take runs of them: bounds. The entries of run k begin at places[k] of columns and sums.
-// No row has more than longest entries.
+// No row has more than longest entries, and no column more than n_bits bits.
 template <class Index, class Column>
 void sum_rows_of(Entries<Index, Column> entries, In<int64_t> bounds, In<int64_t> places, int64_t longest,
-                 int64_t n_features, Out<Column> columns, Out<double> sums, Out<int64_t> lengths, int threads) {
+                 int n_bits, Out<Column> columns, Out<double> sums, Out<int64_t> lengths, int threads) {
     bool with_values = false;
     for (const auto &values : entries.values) with_values = with_values || values.size() > 0;
     const auto sum = with_values ? sum_some<true, Index, Column> : sum_some<false, Index, Column>;
@@ -130,8 +119,8 @@ void sum_rows_of(Entries<Index, Column> entries, In<int64_t> bounds, In<int64_t>
     const Rooms<double> row_values(threads, with_values ? longest + 1 : 0);
     std::vector<SortRoom<Column>> rooms(static_cast<size_t>(threads));
     share(bounds.size() - 1, threads, [&](int thread, int64_t k) {
-        sum(entries, bounds[k], bounds[k + 1], bits_of(n_features), row[thread], row_values[thread],
-            rooms[size_t(thread)], columns.data() + places[k], sums.data() + places[k], lengths.data());
+        sum(entries, bounds[k], bounds[k + 1], n_bits, row[thread], row_values[thread], rooms[size_t(thread)],
+            columns.data() + places[k], sums.data() + places[k], lengths.data());
     });
 }
 }  // namespace

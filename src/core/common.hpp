@@ -41,8 +41,6 @@ class Ptr {
         if (int64_t(i) < first_ || int64_t(i) >= last_) throw std::out_of_range("an index of a loop is outside its array");
         return here_[i];
     }
-    T &operator*() const { return (*this)[0]; }
-    T *operator->() const { return &(*this)[0]; }
     Ptr operator+(int64_t by) const { return Ptr(here_ + by, first_ - by, last_ - by); }
     explicit operator bool() const { return here_ != nullptr; }
     T *here_ = nullptr;
@@ -93,7 +91,7 @@ void fill(Ptr<T> p, int64_t n, std::remove_const_t<T> value) {
 // In<T, N> is read, Out<T, N> is written; both are contiguous, in C order, with N dimensions, and of exactly this
 // type: nothing is converted or copied. Maybe<T, N> is an In that may also be None, and is then false. T may be a
 // struct with the layout of a structured dtype.
-template <class T, int N = 1>
+template <class T, int N = 1, bool may_be_none = false>
 struct Array {
     T *start = nullptr;
     int64_t shape[N] = {};
@@ -124,7 +122,7 @@ using In = Array<const T, N>;
 template <class T, int N = 1>
 using Out = Array<T, N>;
 template <class T, int N = 1>
-struct Maybe : Array<const T, N> {};
+using Maybe = Array<const T, N, true>;
 // A list or tuple of arrays of different lengths and one type.
 template <class T>
 using Lists = std::vector<In<T>>;
@@ -145,51 +143,33 @@ constexpr char kind_of() {
 // A struct of arrays and numbers is read from a tuple of Python, in the order of its method parts(), which returns
 // std::tie of its members.
 namespace nanobind::detail {
-template <class T, int N>
-struct type_caster<Array<T, N>> {
-    using Found = Array<T, N>;
-    NB_TYPE_CASTER(Found, const_name("array"))
+template <class T, int N, bool may_be_none>
+struct type_caster<Array<T, N, may_be_none>> {
+    using Found = Array<T, N, may_be_none>;
+    NB_TYPE_CASTER(Found, const_name<may_be_none>("array | None", "array"))
     bool from_python(handle source, uint32_t, cleanup_list *) noexcept {
+        if (may_be_none && source.is_none()) return true;
         return read_array(source.ptr(), kind_of<std::remove_const_t<T>>(), sizeof(T), !std::is_const_v<T>, N, (void **)&value.start,
                           value.shape);
     }
 };
 template <class T, int N>
-struct type_caster<Maybe<T, N>> {
-    using Found = Maybe<T, N>;
-    NB_TYPE_CASTER(Found, const_name("array | None"))
-    bool from_python(handle source, uint32_t flags, cleanup_list *list) noexcept {
-        if (source.is_none()) return true;
-        make_caster<In<T, N>> inner;
-        if (!inner.from_python(source, flags, list)) return false;
-        static_cast<In<T, N> &>(value) = inner.value;
-        return true;
-    }
-};
-template <class T, int N>
-struct has_arg_defaults<Maybe<T, N>> : std::true_type {};
+struct has_arg_defaults<Array<T, N, true>> : std::true_type {};
 
 template <class T>
 struct type_caster<T, std::enable_if_t<std::is_member_function_pointer_v<decltype(&T::parts)>, int>> {
     NB_TYPE_CASTER(T, const_name("tuple"))
     bool from_python(handle source, uint32_t flags, cleanup_list *list) noexcept {
         if (!PyTuple_Check(source.ptr())) return false;
+        Py_ssize_t k = 0;
+        const auto read = [&](auto &part) {
+            make_caster<std::remove_reference_t<decltype(part)>> caster;
+            if (!caster.from_python(PyTuple_GetItem(source.ptr(), k++), flags, list)) return false;
+            part = caster.value;
+            return true;
+        };
         return std::apply(
-            [&](auto &...part) {
-                if (size_t(PyTuple_Size(source.ptr())) != sizeof...(part)) return false;
-                Py_ssize_t k = 0;
-                return (... && read(PyTuple_GetItem(source.ptr(), k++), flags, list, part));
-            },
-            value.parts());
-    }
-
-  private:
-    template <class Part>
-    static bool read(handle source, uint32_t flags, cleanup_list *list, Part &part) noexcept {
-        make_caster<Part> caster;
-        if (!caster.from_python(source, flags, list)) return false;
-        part = caster.value;
-        return true;
+            [&](auto &...part) { return PyTuple_Size(source.ptr()) == sizeof...(part) && (... && read(part)); }, value.parts());
     }
 };
 }  // namespace nanobind::detail
@@ -207,6 +187,13 @@ void share(int64_t n, int threads, F &&f) {
     run_pieces(
         n, threads, [](void *data, int thread, int64_t k) { (*static_cast<std::remove_reference_t<F> *>(data))(thread, k); },
         (void *)&f);
+}
+
+// The first n numbers of a workspace, which grows when it is too short.
+template <class T>
+Ptr<T> room_of(std::vector<T> &numbers, int64_t n) {
+    if (int64_t(numbers.size()) < n) numbers.resize(size_t(n));
+    return pointer_to(numbers.data(), n);
 }
 
 // Workspaces of threads, on cache lines of their own; not initialized, or zeros.

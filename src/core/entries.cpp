@@ -289,9 +289,9 @@ template <class Number>
 void decide_ratios(Entries entries, Kept<Number> kept, In<double> weights, In<double, 2> coefficients,
                    Out<double, 2> sums) {
     Shared<Number> shared(entries, kept);
-    std::vector<double> room(size_t(kept.size()));
+    const Rooms<double> room(1, kept.size());
+    const Ptr<double> kernel = room[0];
     for (int64_t g = 0; g < sums.shape[0]; g++) {
-        const Alone<double> kernel = pointer_to(room.data(), kept.size());
         fill<double>(kernel, kept.size(), 0.0);
         for (int64_t s = 0; s < weights.size(); s++)
             shared.for_each(s, g, false, [kernel, weight = weights[s]](int64_t i, double both, double all) {
@@ -338,8 +338,8 @@ template <class Number>
 void ratio_values(Entries entries, Kept<Number> kept, In<double> weights, In<double, 2> coefficients,
                   In<int64_t> chosen, Out<double> values) {
     Shared<Number> shared(entries, kept);
-    std::vector<double> room(size_t(kept.size()), 0.0);
-    const Ptr<double> factors = pointer_to(room.data(), kept.size());
+    const Rooms<double> room(1, kept.size(), true);
+    const Ptr<double> factors = room[0];
     for (int64_t g = 0; g < entries.n_graphs(); g++)
         for (int64_t s = 0; s < weights.size(); s++) {
             shared.for_each(s, g, false, [factors, a = coefficients.row(chosen[g])](int64_t i, double, double all) {

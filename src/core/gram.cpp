@@ -205,11 +205,10 @@ struct Visit {
     T times;
 };
 
-// List the visits of each block of 2^shift rows by the rest of the bins of a share, in order; or count them. places
-// (blocks,): the place of the next visit of each block, incremented.
-template <bool only_counts, class Index, class T>
+// List the visits of each block of 2^shift rows by the rest of the bins of a share, in order.
+template <class Index, class T>
 void list_visits(Alone<const Index> starts, int64_t n_bins, Alone<const Entry<T>> entries, T times, int shift,
-                 Alone<int64_t> places, Alone<Visit<Index, T>> visits) {
+                 std::vector<std::vector<Visit<Index, T>>> &visits) {
     for (int64_t b = 0; b < n_bins; b++) {
         const Index begin = starts[b], end = starts[b + 1];
         for (Index entry = begin; entry < end;) {
@@ -217,8 +216,7 @@ void list_visits(Alone<const Index> starts, int64_t n_bins, Alone<const Entry<T>
             const Index start = entry;
             entry = entries[end - 1].row >> shift == block ? end : entry + 1;
             while (entry < end && entries[entry].row >> shift == block) entry++;
-            const int64_t place = places[block]++;
-            if (!only_counts) visits[place] = Visit<Index, T>{begin, start, entry, times};
+            visits[size_t(block)].push_back({begin, start, entry, times});
         }
     }
 }
@@ -234,21 +232,6 @@ inline void add_pairs(Visit<Index, T> visit, Alone<const Entry<T>> entries, int6
         for (Index entry = visit.begin; entry < place; entry++)
             row[entries[entry].row] += count * entries[entry].count;
     }
-}
-
-// Do so visit by visit: the rows of a block stay in the cache while all of its bins are processed.
-template <class Index, class T>
-void add_visits(Alone<const Visit<Index, T>> visits, int64_t first, int64_t last, Alone<const Entry<T>> entries,
-                int64_t first_row, Alone<T> tile, int64_t width) {
-    for (int64_t v = first; v < last; v++) add_pairs(visits[v], entries, first_row, tile, width);
-}
-
-// Do so for all rows of a small matrix, bin by bin.
-template <class Index, class T>
-void add_bins(Alone<const Index> starts, int64_t n_bins, Alone<const Entry<T>> entries, T times, Alone<T> matrix,
-              int64_t n) {
-    for (int64_t b = 0; b < n_bins; b++)
-        add_pairs(Visit<Index, T>{starts[b], starts[b], starts[b + 1], times}, entries, 0, matrix, n);
 }
 
 // Offsets of consecutive ranges of some lengths.
@@ -281,7 +264,8 @@ void fill_matrix(const Counted<Index> &counted, const Rules &rules, Gemm<T> gemm
     const auto firsts = offsets(n_shares, [&](size_t k) { return numbers[k].rest + 1; });
     const int64_t n_popular = columns.back(), n_entries = places.back();
     const Rooms<T> dense(1, n_popular * n);
-    const Rooms<Entry<T>> entries(1, n_entries + APART * int64_t(n_shares));
+    const Rooms<Entry<T>> entry_room(1, n_entries + APART * int64_t(n_shares));
+    const Ptr<Entry<T>> entries = entry_room[0];
     const Rooms<Index> starts(1, firsts.back());
 
     threads = std::max(threads, rules.threads_for(n_popular * n / PRODUCTS_OF_A_STEP * n));
@@ -292,31 +276,20 @@ void fill_matrix(const Counted<Index> &counted, const Rules &rules, Gemm<T> gemm
     // one thread adds the bins of a share to a matrix that fits the cache before it places those of the next
     const bool is_small = threads == 1 && n * n <= rules.entries_of_a_tile;
     const Rooms<T> matrix(1, is_small ? n * n : 0, true);
-    std::vector<int64_t> next(n_shares * size_t(n_blocks), 0), bounds(size_t(n_blocks) + 1, 0);
-    const Ptr<int64_t> next_places = pointer_to(next.data(), int64_t(n_shares) * n_blocks);
+    const Ptr<T> whole = matrix[0];
+    std::vector<std::vector<std::vector<Visit<Index, T>>>> visits(n_shares);
     share(int64_t(n_shares), threads, [&](int, int64_t k) {
         const size_t s = size_t(k);
         const Ptr<Index> own = starts[0] + firsts[s];
         const T times = T(shares[s].copies);
         place_bins<Index, T>(shares[s], n, rules.popular_from, counted.sizes + counted.widths[s], columns[s], dense[0],
-                             Index(is_small ? 0 : places[s]), own, entries[0], Index(n_entries + APART * k));
+                             Index(is_small ? 0 : places[s]), own, entries, Index(n_entries + APART * k));
+        visits[s].resize(size_t(n_blocks));
         if (is_small)
-            add_bins<Index, T>(own, numbers[s].rest, entries[0], times, matrix[0], n);
+            for (int64_t b = 0; b < numbers[s].rest; b++)
+                add_pairs<Index, T>({own[b], own[b], own[b + 1], times}, entries, 0, whole, n);
         else
-            list_visits<true, Index, T>(own, numbers[s].rest, entries[0], times, shift, next_places + k * n_blocks,
-                                        nullptr);
-    });
-    int64_t n_visits = 0;
-    for (int64_t block = 0; block < n_blocks; block++) {  // by block, then by share
-        for (int64_t k = 0; k < int64_t(n_shares); k++)
-            n_visits += std::exchange(next_places[k * n_blocks + block], n_visits);
-        bounds[size_t(block) + 1] = n_visits;
-    }
-    const Rooms<Visit<Index, T>> visits(1, n_visits);
-    share(is_small ? 0 : int64_t(n_shares), threads, [&](int, int64_t k) {
-        const size_t s = size_t(k);
-        list_visits<false, Index, T>(starts[0] + firsts[s], numbers[s].rest, entries[0], T(shares[s].copies), shift,
-                                     next_places + k * n_blocks, visits[0]);
+            list_visits<Index, T>(own, numbers[s].rest, entries, times, shift, visits[s]);
     });
 
     const Rooms<T> tiles(threads, is_small ? 0 : length * n);
@@ -325,7 +298,7 @@ void fill_matrix(const Counted<Index> &counted, const Rules &rules, Gemm<T> gemm
         const int64_t first = ((n - 1) / length - k) * length;  // longest rows first
         const int64_t last = std::min(first + length, n), rows = last - first;
         const int64_t width = is_small ? n : last;  // rows without gaps are faster
-        const Ptr<T> tile = is_small ? matrix[0] + first * n : tiles[thread];
+        const Ptr<T> tile = is_small ? whole + first * n : tiles[thread];
         T kept = is_small;
         for (size_t s = 0, end; s < n_shares; s = end) {  // shares that count equally often
             for (end = s; end < n_shares && shares[end].copies == shares[s].copies;) end++;
@@ -335,8 +308,10 @@ void fill_matrix(const Counted<Index> &counted, const Rules &rules, Gemm<T> gemm
             kept = 1;
         }
         if (kept == 0) fill(tile, rows * width, T(0));
-        add_visits<Index, T>(visits[0], bounds[size_t(first >> shift)], bounds[size_t((last - 1) >> shift) + 1],
-                             entries[0], first, tile, width);
+        // visit by visit: the rows of a block stay in the cache while all of its bins are processed
+        for (size_t block = size_t(first >> shift); block <= size_t((last - 1) >> shift); block++)
+            for (const auto &own : visits)
+                for (const auto &visit : own[block]) add_pairs<Index, T>(visit, entries, first, tile, width);
         write(tile, width, first, rows, pointer_to(counted.diagonal.data(), n), gram.data(), n);
     });
 }

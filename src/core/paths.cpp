@@ -13,12 +13,12 @@ struct Paths {
     auto parts() { return std::tie(indptr, indices, weights, graph_ptr, pair_ptr); }
 };
 
-// A graph: its number, its first node and the number of its nodes, and its first pair.
+// A graph: its first node and the number of its nodes, and its first pair.
 struct Graph {
-    int64_t number, first, n, pair;
+    int64_t first, n, pair;
     template <class Index>
     Graph(const Paths<Index> &paths, int64_t g)
-        : number(g), first(paths.graph_ptr[g]), n(paths.graph_ptr[g + 1] - first), pair(paths.pair_ptr[g]) {}
+        : first(paths.graph_ptr[g]), n(paths.graph_ptr[g + 1] - first), pair(paths.pair_ptr[g]) {}
 };
 
 // Run f(thread, graph, source) for all nodes of all graphs as source, numbered within their graph. Threads take runs
@@ -37,16 +37,15 @@ void from_all_nodes(const Paths<Index> &paths, In<int64_t> bounds, int threads, 
 }
 
 // ---- Distances ----
-// Breadth-first search: steps are the numbers of edges to all nodes of a graph, far without a path. Nodes
-// queue[head .. tail - 1] are reached, but not expanded yet, by distance. visit(u, v, entry) is called for the edges
-// of shortest paths, in the order of u.
+// Breadth-first search in the graph whose first node is first: steps, far before, are the numbers of edges to the
+// nodes that are reached; queue lists these by distance, and their number is returned. visit(u, v, entry) is called
+// for the edges of shortest paths, in the order of u.
 template <class Number, class Index, class Visit>
-void search(Alone<const Index> indptr, Alone<const Index> indices, const Graph &graph, int64_t source, Number far,
-            Alone<int64_t> queue, Alone<Number> steps, Visit &&visit) {
-    const int64_t first = graph.first;
-    fill(steps, graph.n, far);
+int64_t search(Alone<const Index> indptr, Alone<const Index> indices, int64_t first, int64_t source, Number far,
+               Alone<int64_t> queue, Alone<Number> steps, Visit &&visit) {
+    int64_t tail = 1;
     steps[source] = 0, queue[0] = source;
-    for (int64_t head = 0, tail = 1; head < tail; head++) {
+    for (int64_t head = 0; head < tail; head++) {  // the nodes from head to tail - 1 are not expanded yet
         const int64_t u = queue[head];
         const Number further = steps[u] + 1;
         for (Index entry = indptr[first + u], last = indptr[first + u + 1]; entry < last; entry++) {
@@ -58,37 +57,31 @@ void search(Alone<const Index> indptr, Alone<const Index> indices, const Graph &
             if (steps[v] == further) visit(u, v, entry);
         }
     }
+    return tail;
 }
 
-// A node that was reached by a path of some length; those of shorter paths are later in the order of a heap.
-struct Reached {
-    double length;
-    int64_t node;
-    bool operator<(const Reached &other) const { return length > other.length; }
-};
+using Reached = std::pair<double, int64_t>;  // the length of a path, and the node at its end
 
-// The lengths of shortest paths to all nodes of a graph by Dijkstra's algorithm. The heap has an entry for each time
-// that a shorter path was found.
+// The lengths of shortest paths to all nodes of a graph, NO_PATH before, by Dijkstra's algorithm. The heap has an entry
+// for each time that a shorter path was found.
 template <class Index>
-void search_lengths(Alone<const Index> indptr, Alone<const Index> indices, Alone<const double> weights,
-                    const Graph &graph, int64_t source, std::vector<Reached> &heap, Alone<double> found) {
-    const int64_t first = graph.first;
-    fill(found, graph.n, NO_PATH);
+void search_lengths(const Paths<Index> &paths, int64_t first, int64_t source, std::vector<Reached> &heap,
+                    Alone<double> found) {
+    const Ptr<const Index> indptr = paths.indptr.data();
     found[source] = 0.0;
     heap.assign(1, Reached{0.0, source});
     while (!heap.empty()) {
-        const Reached near = heap.front();
-        std::pop_heap(heap.begin(), heap.end());
+        const auto [near, u] = heap.front();
+        std::pop_heap(heap.begin(), heap.end(), std::greater<>());
         heap.pop_back();
-        if (near.length > found[near.node]) continue;
-        const int64_t u = first + near.node;
-        for (Index entry = indptr[u], last = indptr[u + 1]; entry < last; entry++) {
-            const int64_t v = indices[entry] - first;
-            const double length = near.length + weights[entry];
+        if (near > found[u]) continue;
+        for (Index entry = indptr[first + u], last = indptr[first + u + 1]; entry < last; entry++) {
+            const int64_t v = paths.indices[entry] - first;
+            const double length = near + paths.weights[entry];
             if (length < found[v]) {
                 found[v] = length;
-                heap.push_back(Reached{length, v});
-                std::push_heap(heap.begin(), heap.end());
+                heap.push_back({length, v});
+                std::push_heap(heap.begin(), heap.end(), std::greater<>());
             }
         }
     }
@@ -111,12 +104,12 @@ void path_distances(Paths<Index> paths, bool has_hops, In<int64_t> bounds, Out<d
     std::vector<std::vector<Reached>> heaps(static_cast<size_t>(threads));
     from_all_nodes(paths, bounds, threads, [&](int thread, const Graph &graph, int64_t source) {
         const Ptr<double> found = distances.data() + (graph.pair + source * graph.n);
+        fill(found, graph.n, NO_PATH);
         if (has_hops) {
-            search<double, Index>(paths.indptr.data(), paths.indices.data(), graph, source, NO_PATH, queues[thread],
+            search<double, Index>(paths.indptr.data(), paths.indices.data(), graph.first, source, NO_PATH, queues[thread],
                                   found, [](int64_t, int64_t, Index) {});
         } else {
-            search_lengths(paths.indptr.data(), paths.indices.data(), paths.weights.data(), graph, source,
-                           heaps[thread], found);
+            search_lengths(paths, graph.first, source, heaps[thread], found);
             round_lengths(found, graph.n);
         }
     });
@@ -180,17 +173,17 @@ void code_triplets(Paths<Index> paths, In<uint64_t> keys, In<int64_t> bounds, Ou
 // that of the path without its last edge and the word of that edge, and words of paths with the same ends are summed.
 // words[u] is complete when u is visited, since all nodes before it on a shortest path are nearer.
 template <class Index>
-void path_words(Alone<const Index> indptr, Alone<const Index> indices, Alone<const double> weights,
-                Alone<const uint64_t> edge_words, const Graph &graph, int64_t source, Alone<const double> distances,
-                Alone<int64_t> order, Alone<int64_t> place, Alone<uint64_t> words) {
+void path_words(const Paths<Index> &paths, Alone<const uint64_t> edge_words, const Graph &graph, int64_t source,
+                Alone<const double> distances, Alone<int64_t> order, Alone<int64_t> place, Alone<uint64_t> words) {
     fill(words, graph.n, 0);
     words[source] = 1;
     const int64_t reached = by_distance(distances, graph.n, order, place);
     for (int64_t k = 0; k < reached; k++) {
         const int64_t u = order[k], row = graph.first + u;
-        for (Index entry = indptr[row], last = indptr[row + 1]; entry < last; entry++) {
-            const int64_t v = indices[entry] - graph.first;
-            if (on_a_path(distances[u], weights[entry], distances[v])) words[v] += mix_word(words[u] ^ edge_words[entry]);
+        for (Index entry = paths.indptr[row], last = paths.indptr[row + 1]; entry < last; entry++) {
+            const int64_t v = paths.indices[entry] - graph.first;
+            if (on_a_path(distances[u], paths.weights[entry], distances[v]))
+                words[v] += mix_word(words[u] ^ edge_words[entry]);
         }
     }
 }
@@ -208,15 +201,14 @@ void label_paths(Paths<Index> paths, In<uint64_t> keys, Maybe<double> distances,
         const int64_t row = graph.pair + source * graph.n;
         const Ptr<uint64_t> found = words.data() + row;
         if (distances) {
-            path_words(paths.indptr.data(), paths.indices.data(), paths.weights.data(), edge_words[0], graph, source,
-                       distances.data() + row, orders[thread], places[thread], found);
+            path_words(paths, edge_words[0], graph, source, distances.data() + row, orders[thread], places[thread], found);
             return;
         }
         // all edges have length 1: found[u] is complete when u is taken from the queue
-        fill(found, graph.n, 0);
+        fill(found, graph.n, 0), fill(places[thread], graph.n, -1);
         found[source] = 1;
         search<int64_t, Index>(
-            paths.indptr.data(), paths.indices.data(), graph, source, -1, orders[thread], places[thread],
+            paths.indptr.data(), paths.indices.data(), graph.first, source, -1, orders[thread], places[thread],
             [&](int64_t u, int64_t v, Index entry) { found[v] += mix_word(found[u] ^ edge_words[0][entry]); });
     });
 }
@@ -243,48 +235,6 @@ struct Labels {
     }
 };
 
-// Counts of labels by distance, from all nodes with one label: cell level * n_labels + label of table counts nodes
-// with a label at a number of edges; touched lists the nonzero cells.
-struct Levels {
-    std::vector<int64_t> table, touched;
-    int64_t n_touched = 0;
-};
-
-// Count the labels at each distance from a source, so many times. seen is the number of the last search that reached
-// each node, which is never cleared; stamp that of this search.
-//
-// queue[head .. level_end - 1] are nodes at the distance level, queue[level_end .. tail - 1] those of the next:
-//     path 0 - 1 - 2 - 3 from node 1: queue 1 | 0 2 | 3
-template <class Index>
-void search_labels(Alone<const Index> indptr, Alone<const Index> indices, int64_t first, int64_t source, int64_t times,
-                   int64_t stamp, Alone<const int64_t> labels, int64_t n_labels, Alone<int64_t> queue,
-                   Alone<int64_t> seen, Levels &levels) {
-    const Alone<int64_t> table = pointer_to(levels.table.data(), int64_t(levels.table.size()));
-    const Alone<int64_t> touched = pointer_to(levels.touched.data(), int64_t(levels.touched.size()));
-    int64_t n_touched = levels.n_touched;
-    queue[0] = source;
-    seen[source] = stamp;
-    for (int64_t head = 0, tail = 1, base = 0; head < tail; base += n_labels) {
-        const int64_t level_end = tail;
-        for (int64_t k = head; k < level_end && base > 0; k++) {
-            const int64_t cell = base + labels[queue[k]];
-            if (table[cell] == 0) touched[n_touched++] = cell;
-            table[cell] += times;
-        }
-        for (; head < level_end; head++) {
-            const int64_t u = queue[head] + first;
-            for (Index entry = indptr[u], last = indptr[u + 1]; entry < last; entry++) {
-                const int64_t v = indices[entry] - first;
-                if (seen[v] != stamp) {
-                    seen[v] = stamp;
-                    queue[tail++] = v;
-                }
-            }
-        }
-    }
-    levels.n_touched = n_touched;
-}
-
 // Count triplets (label, number of edges, label) of graphs whose edges have length 1, without a list of pairs.
 //
 // ids (N,) are numbers of labels, keys (labels,) their keys; times (N,) is how often the paths from each node count,
@@ -292,6 +242,9 @@ void search_labels(Alone<const Index> indptr, Alone<const Index> indices, int64_
 // from: the counts of all parts add up, and triplets of a label on the border of two parts are in the lists of both.
 // lengths (graphs,) are the numbers of codes of each graph. Returns the codes (int64) and the counts (float64) as
 // bytes; each code occurs once per graph.
+//
+// For the nodes with one label, table[length * n_labels + b] counts the nodes with label b at a number of edges from
+// them; touched lists its nonzero cells. steps are -1 between searches.
 template <class Index>
 nb::tuple count_triplets(In<Index> indptr, In<Index> indices, In<int64_t> graph_ptr, In<int64_t> ids,
                          In<int64_t> times, In<uint64_t> keys, int64_t part, int64_t n_parts, Out<int64_t> lengths) {
@@ -301,18 +254,15 @@ nb::tuple count_triplets(In<Index> indptr, In<Index> indices, In<int64_t> graph_
         nb::gil_scoped_release release;
         const int64_t largest = largest_of(graph_ptr);
         Labels labels(largest, keys.size());
-        const Rooms<int64_t> starts(1, largest + 1), members(1, largest), queue(1, largest), seen(1, largest);
-        fill(seen[0], largest, -1);
-        Levels levels;
-        int64_t stamp = 0;
+        const Rooms<int64_t> starts(1, largest + 1), members(1, largest), queue(1, largest), steps(1, largest);
+        const Alone<int64_t> order = queue[0], steps_of = steps[0];
+        fill(steps[0], largest, -1);
+        std::vector<int64_t> cells, touched;
         for (int64_t g = 0; g + 1 < graph_ptr.size(); g++) {
             const int64_t first = graph_ptr[g], n = graph_ptr[g + 1] - first, before = int64_t(codes.size());
             const int64_t n_labels = labels.number(ids.data() + first, n);
             const Ptr<const int64_t> own = pointer_to<const int64_t>(labels.of.data(), n);
-            if (size_t(n * n_labels) > levels.table.size()) {
-                levels.table.assign(size_t(n * n_labels), 0);
-                levels.touched.resize(size_t(n * n_labels));
-            }
+            const Alone<int64_t> table = room_of(cells, n * n_labels);
             // members[starts[a] .. starts[a + 1] - 1] are the nodes with label a; starts are one label ahead before
             fill(starts[0], n_labels + 1, 0);
             for (int64_t v = 0; v < n; v++) starts[0][own[v]]++;
@@ -320,20 +270,24 @@ nb::tuple count_triplets(In<Index> indptr, In<Index> indices, In<int64_t> graph_
             for (int64_t v = n - 1; v >= 0; v--) members[0][--starts[0][own[v]]] = v;
             const int64_t begin = part * n / n_parts, end = (part + 1) * n / n_parts;
             for (int64_t a = 0; a < n_labels; a++) {
-                levels.n_touched = 0;
+                touched.clear();
                 for (int64_t k = std::max(starts[0][a], begin); k < std::min(starts[0][a + 1], end); k++) {
-                    const int64_t source = members[0][k];
-                    if (times[first + source] > 0)
-                        search_labels(indptr.data(), indices.data(), first, source, times[first + source], stamp++, own,
-                                      n_labels, queue[0], seen[0], levels);
+                    const int64_t source = members[0][k], often = times[first + source];
+                    if (often == 0) continue;
+                    const int64_t reached = search<int64_t, Index>(indptr.data(), indices.data(), first, source, -1, order,
+                                                                   steps_of, [](int64_t, int64_t, Index) {});
+                    for (int64_t i = 0; i < reached; i++) {
+                        const int64_t v = order[i], cell = std::exchange(steps_of[v], -1) * n_labels + own[v];
+                        if (i == 0) continue;  // the source
+                        if (table[cell] == 0) touched.push_back(cell);
+                        table[cell] += often;
+                    }
                 }
                 const uint64_t from = mix_word(keys[labels.present[a]]);
-                for (int64_t k = 0; k < levels.n_touched; k++) {
-                    const int64_t cell = levels.touched[k], length = cell / n_labels;
-                    const int64_t b = labels.present[cell - length * n_labels];
+                for (const int64_t cell : touched) {
+                    const int64_t length = cell / n_labels, b = labels.present[cell - length * n_labels];
                     codes.push_back(triplet_code(from, word_of(double(length)), keys[b]));
-                    counts.push_back(double(levels.table[cell]));
-                    levels.table[cell] = 0;
+                    counts.push_back(double(std::exchange(table[cell], 0)));
                 }
             }
             lengths[g] = int64_t(codes.size()) - before;
@@ -345,18 +299,10 @@ nb::tuple count_triplets(In<Index> indptr, In<Index> indices, In<int64_t> graph_
 // ---- Nodes along paths ----
 constexpr int64_t FEW_ROOTS = 128, ROOTS_OF_A_BLOCK = 32;  // counts of more start nodes are summed block by block
 
-// Workspace of path counts in a graph with n nodes, whose longest path has width - 1 edges.
+// Workspace of path counts in a graph.
 struct HopRoom {
     std::vector<int64_t> order, place;
-    std::vector<double> occ, des;
-    void fit(int64_t n, int64_t width) {
-        order.resize(std::max(order.size(), size_t(n)));
-        place.resize(std::max(place.size(), size_t(n + 2)));
-        occ.resize(std::max(occ.size(), size_t(n * width)));
-        des.resize(std::max(des.size(), size_t(n * width)));
-    }
-    Ptr<int64_t> nodes() { return pointer_to(order.data(), int64_t(order.size())); }
-    Ptr<int64_t> places() { return pointer_to(place.data(), int64_t(place.size())); }
+    std::vector<double> occ, des, sums;
 };
 
 // Add the path-count matrices of the roots begin .. end - 1 of a graph to counts (slots, width, width) (Feragen et al.
@@ -364,16 +310,16 @@ struct HopRoom {
 // number a. For each root, occ[v, a] counts paths with a edges from the root to v, and des[v, c] their continuations
 // from v with c edges, along the directed acyclic graph of shortest paths; a path has b = a + c edges.
 template <class Index>
-void count_from_roots(Alone<const Index> indptr, Alone<const Index> indices, Alone<const double> weights,
-                      const Graph &graph, Ptr<const double> all_distances, int64_t begin, int64_t end,
-                      Alone<const int64_t> slots, int64_t width, HopRoom &room, Alone<double> counts) {
+void count_from_roots(const Paths<Index> &paths, const Graph &graph, Ptr<const double> all_distances, int64_t begin,
+                      int64_t end, Alone<const int64_t> slots, int64_t width, HopRoom &room, Alone<double> counts) {
+    const Alone<const Index> indptr = paths.indptr.data(), indices = paths.indices.data();
+    const Alone<const double> weights = paths.weights.data();
     const int64_t n = graph.n, first = graph.first;
-    room.fit(n, width);
-    const Alone<int64_t> order = room.nodes();
-    const Alone<double> occ = pointer_to(room.occ.data(), n * width), des = pointer_to(room.des.data(), n * width);
+    const Alone<int64_t> order = room_of(room.order, n), place = room_of(room.place, n + 2);
+    const Alone<double> occ = room_of(room.occ, n * width), des = room_of(room.des, n * width);
     for (int64_t root = begin; root < end; root++) {
         const Alone<const double> distances = all_distances + root * n;
-        const int64_t reached = by_distance(distances, n, order, room.places());
+        const int64_t reached = by_distance(distances, n, order, place);
         for (int64_t k = 0; k < reached; k++) {
             fill(occ + order[k] * width, width, 0.0);
             fill(des + order[k] * width, width, 0.0);
@@ -415,9 +361,8 @@ void count_paths(const Paths<Index> &paths, const Graph &graph, In<double> dista
     const int64_t n_blocks = (n + length - 1) / length, at_once = std::min(int64_t(threads), n_blocks);
     fill(counts, size, 0.0);
     const auto count = [&](int64_t block, HopRoom &room, Ptr<double> into) {
-        count_from_roots(paths.indptr.data(), paths.indices.data(), paths.weights.data(), graph,
-                         distances.data() + graph.pair, block * length, std::min((block + 1) * length, n), slots, width,
-                         room, into);
+        count_from_roots(paths, graph, distances.data() + graph.pair, block * length, std::min((block + 1) * length, n),
+                         slots, width, room, into);
     };
     if (n_blocks <= 1) {
         if (n_blocks == 1) count(0, rooms[thread], counts);
@@ -485,7 +430,6 @@ void list_hops(Paths<Index> paths, In<double> distances, In<int64_t> ids, In<uin
                In<int64_t> bounds, In<bool> is_shared, In<int64_t> ends, Out<int64_t> codes, Out<double> counts,
                Out<int64_t> lengths, int threads) {
     std::vector<HopRoom> rooms(threads);
-    std::vector<std::vector<double>> matrices(threads);
     std::vector<Labels> labels(threads, Labels(largest_of(paths.graph_ptr), keys.size()));
     const auto one_run = [&](int thread, int64_t k, int helpers) {
         Labels &own = labels[thread];
@@ -493,9 +437,7 @@ void list_hops(Paths<Index> paths, In<double> distances, In<int64_t> ids, In<uin
         for (int64_t g = bounds[k]; g < bounds[k + 1]; g++) {
             const Graph graph(paths, g);
             const int64_t n_labels = own.number(ids.data() + graph.first, graph.n), width = most[g] + 1, start = filled;
-            std::vector<double> &room = matrices[thread];
-            room.resize(std::max(room.size(), size_t(n_labels * width * width)));
-            const Ptr<double> matrix = pointer_to(room.data(), n_labels * width * width);
+            const Ptr<double> matrix = room_of(rooms[thread].sums, n_labels * width * width);
             count_paths(paths, graph, distances, pointer_to<const int64_t>(own.of.data(), graph.n), n_labels, width,
                         rooms, thread, helpers, matrix);
             for (int64_t label = 0; label < n_labels; label++) {

@@ -1,6 +1,4 @@
 // Products and smaller counts of two sets of graphs, sums of rows, ratios, and scaling of kernel matrices.
-#include <nanobind/stl/optional.h>
-
 #include "common.hpp"
 
 namespace {
@@ -59,25 +57,18 @@ inline double ratio_of(double shared, double left, double right) {
     return all > 0.0 ? shared / all : 0.0;
 }
 
-// shared[j] = weight * ratio, j < n
-void make_ratios(Alone<double> shared, double left, Alone<const double> right, double weight, int64_t n) {
-    for (int64_t j = 0; j < n; j++) shared[j] = ratio_of(shared[j], left, right[j]) * weight;
+// to[j] = weight * ratio, j < n; or it is added.
+template <bool adds>
+void write_ratios(Ptr<const double> shared, double left, Alone<const double> right, double weight, int64_t n, Ptr<double> to) {
+    for (int64_t j = 0; j < n; j++) to[j] = (adds ? to[j] : 0.0) + ratio_of(shared[j], left, right[j]) * weight;
 }
 
-// to[j] += weight * ratio
-void add_ratios(Alone<const double> shared, double left, Alone<const double> right, double weight, int64_t n,
-                Alone<double> to) {
-    for (int64_t j = 0; j < n; j++) to[j] += ratio_of(shared[j], left, right[j]) * weight;
-}
-
-// total (m, n) += weight * ratio; without a total, shared (m, n) becomes this.
-void weigh_ratios(Out<double, 2> shared, In<double> left, In<double> right, double weight,
-                  std::optional<Out<double, 2>> total, int threads) {
-    share(shared.shape[0], threads, [&](int, int64_t i) {
-        if (total)
-            add_ratios(shared.row(i), left[i], right.data(), weight, right.size(), total->row(i));
-        else
-            make_ratios(shared.row(i), left[i], right.data(), weight, right.size());
+// total (m, n) = weight * ratio; or it is added. total may be shared (m, n) itself.
+void weigh_ratios(In<double, 2> shared, In<double> left, In<double> right, double weight, bool adds,
+                  Out<double, 2> total, int threads) {
+    const auto write = adds ? write_ratios<true> : write_ratios<false>;
+    share(total.shape[0], threads, [&](int, int64_t i) {
+        write(shared.row(i), left[i], right.data(), weight, right.size(), total.row(i));
     });
 }
 
@@ -109,8 +100,8 @@ void add_ratios_of(const Lists<Index> &indptr, const Lists<Index> &indices, cons
     share(bounds.size() - 1, threads, [&](int, int64_t k) {
         const int64_t last = bounds[k + 1];
         Bins bins;
-        std::vector<double> room(last);
-        const Ptr<double> shared = pointer_to(room.data(), last);
+        const Rooms<double> room(1, last);
+        const Ptr<double> shared = room[0];
         for (size_t s = 0; s < data.size(); s++) {
             const Ptr<const Index> ptr = indptr[s].data(), columns = indices[s].data();
             const Ptr<const double> values = data[s].data();
@@ -125,8 +116,8 @@ void add_ratios_of(const Lists<Index> &indptr, const Lists<Index> &indices, cons
                         shared[j] += shared_of<minimum>(values[entry], bins.counts[other]);
                     }
                 }
-                add_ratios(shared, bins.own[i], pointer_to<const double>(bins.own.data(), last), weights[s], i + 1,
-                           total.row(i));
+                write_ratios<true>(shared, bins.own[i], pointer_to<const double>(bins.own.data(), last), weights[s], i + 1,
+                                   total.row(i));
             }
         }
     });

@@ -26,42 +26,6 @@ int64_t first_not(int64_t low, int64_t high, Before &&is_before) {
     return low;
 }
 
-// ---- Postings ----
-// lengths[b]: the number of words of bin b beside its dense row. False: a count is not a whole number below 2^32.
-template <class Count>
-bool count_words(In<int64_t> bin_ptr, In<Count> counts, In<bool> is_dense, Out<int64_t> lengths) {
-    for (int64_t b = 0; b < is_dense.size(); b++) {
-        int64_t n_words = (bin_ptr[b + 1] - bin_ptr[b]) * (is_dense[b] ? 0 : 1);
-        for (int64_t entry = bin_ptr[b]; entry < bin_ptr[b + 1]; entry++) {
-            const double count = double(counts[entry]);
-            if (!(count >= 0 && count < 4294967296.0) || double(int64_t(count)) != count) return false;
-            if (count > MOST_PACKED) n_words += (int64_t(count) - 1) / MOST_PACKED;
-        }
-        lengths[b] = n_words;
-    }
-    return true;
-}
-
-// Write the postings of each bin to dense[rows[b]], a row of (rows, graphs), if rows[b] >= 0, and to words from
-// first[b] on.
-template <class Count>
-void pack_postings(In<int64_t> bin_ptr, In<int32_t> graphs, In<Count> counts, In<int64_t> rows, In<int64_t> first,
-                   Out<uint8_t, 2> dense, Out<uint32_t> words) {
-    for (int64_t b = 0; b < rows.size(); b++) {
-        int64_t place = first[b];
-        for (int64_t entry = bin_ptr[b]; entry < bin_ptr[b + 1]; entry++) {
-            const int64_t graph = graphs[entry];
-            int64_t rest = int64_t(counts[entry]);
-            if (rows[b] >= 0) {
-                dense(rows[b], graph) = uint8_t(std::min(rest, MOST_PACKED));
-                rest -= MOST_PACKED;
-            }
-            for (bool is_first = rows[b] < 0; rest > 0 || is_first; rest -= MOST_PACKED, is_first = false)
-                words[place++] = uint32_t(graph << PACKED_BITS | std::min(rest, MOST_PACKED));
-        }
-    }
-}
-
 // ---- All graphs ----
 // The bins of a segment: codes ascend within a stream, and stream s has the bins stream_ptr[s] .. stream_ptr[s + 1] - 1.
 struct Bins {
@@ -217,8 +181,6 @@ int64_t look_up(Out<int64_t> places, Out<int64_t> common, Out<double> lengths, L
 }  // namespace
 
 void bind_search(nb::module_ &m) {
-    BIND_TYPES(count_words, float, double);
-    BIND_TYPES(pack_postings, float, double);
     BIND(find_postings);
     BIND(add_packed);
     BIND_TYPES(add_pairs, float, double);

@@ -28,29 +28,21 @@ void triangle_counts(In<Index> indptr, In<Index> indices, In<int64_t> rank, Out<
 }
 
 // Write the core number of each node of a symmetric graph without loops: the largest k such that it has k neighbors in
-// the k-core. Batagelj and Zaversnik (2003): nodes are removed by ascending remaining degree, kept in buckets.
+// the k-core. Batagelj and Zaversnik (2003): nodes are removed by ascending remaining degree. A node whose degree falls
+// is listed again, and counts where it is listed first.
 template <class Index>
 void core_numbers(In<Index> indptr, In<Index> indices, Out<int64_t> cores) {
     const int64_t n = cores.size();
-    int64_t most = 0;
-    for (int64_t i = 0; i < n; i++) most = std::max(most, cores[i] = indptr[i + 1] - indptr[i]);
-    std::vector<Index> starts(size_t(most) + 2);  // first place of each remaining degree in order
-    for (int64_t i = 0; i < n; i++) starts[cores[i] + 1]++;
-    for (int64_t d = 0; d <= most; d++) starts[d + 1] += starts[d];
-    std::vector<Index> order(n), place(n), next = starts;
-    for (int64_t i = 0; i < n; i++) order[place[i] = next[cores[i]]++] = Index(i);
-    for (int64_t at = 0; at < n; at++) {
-        const Index i = order[at];
-        for (Index e = indptr[i]; e < indptr[i + 1]; e++) {
-            const Index j = indices[e];
-            if (cores[j] <= cores[i]) continue;
-            // j moves to the front of its bucket, then into the one below
-            const Index first = starts[cores[j]]++, other = order[first];
-            std::swap(order[first], order[place[j]]);
-            place[other] = std::exchange(place[j], first);
-            cores[j]--;
+    std::vector<std::vector<Index>> by_degree(size_t(n) + 1);
+    std::vector<char> is_removed(n);
+    for (int64_t i = 0; i < n; i++) by_degree[cores[i] = indptr[i + 1] - indptr[i]].push_back(Index(i));
+    for (int64_t k = 0; k < n; k++)
+        for (size_t at = 0; at < by_degree[k].size(); at++) {
+            const Index i = by_degree[k][at];
+            if (std::exchange(is_removed[i], true)) continue;
+            for (Index e = indptr[i]; e < indptr[i + 1]; e++)
+                if (const Index j = indices[e]; cores[j] > k) by_degree[--cores[j]].push_back(j);
         }
-    }
 }
 
 // The matrix T of a walk or its transpose, in CSR form.

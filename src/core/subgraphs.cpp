@@ -1,5 +1,6 @@
 // Connected subgraphs of graphs, counted up to isomorphism.
 #include <atomic>
+#include <unordered_map>
 
 #include "common.hpp"
 
@@ -100,33 +101,22 @@ struct Kinds {
         int64_t size, symmetries, count;  // count: in the current graph
     };
     std::vector<Kind> kinds;
-    std::vector<std::pair<Word, int64_t>> known;                   // words and their kinds
-    std::vector<int32_t> slots = std::vector<int32_t>(1024, -1);  // numbers of known words
+    std::unordered_map<Word, int64_t> known;
+    static constexpr size_t N_RECENT = 1 << 12;
+    std::vector<std::pair<Word, int64_t>> recent{N_RECENT, {0, -1}};  // words that were looked up last, with their kinds
 
-    // The slot of a word, or the free slot for it.
-    int32_t &slot_of(Word word) {
-        const int64_t n_slots = int64_t(slots.size());
-        const Table<int32_t> table(pointer_to(slots.data(), n_slots), n_slots);
-        return slots[table.find_by(word, [&](int32_t number) { return known[number].first == word; })];
-    }
-    // The kind of a word; a new word is entered with this kind.
-    int64_t enter(Word word, int64_t kind) {
-        int32_t &slot = slot_of(word);
-        if (slot >= 0) return known[slot].second;
-        slot = int32_t(known.size());
-        known.push_back({word, kind});
-        if (2 * known.size() <= slots.size()) return kind;
-        slots.assign(2 * slots.size(), -1);
-        for (size_t number = 0; number < known.size(); number++) slot_of(known[number].first) = int32_t(number);
-        return kind;
-    }
     // The kind of a subgraph, which may be a new kind if its word is new.
     int64_t of(Word word, Canonical &canonical, int64_t size) {
-        if (const int32_t number = slot_of(word); number >= 0) return known[number].second;
+        auto &[last_word, last_kind] = recent[word % N_RECENT];
+        if (last_word != word || last_kind < 0) last_kind = look_up(last_word = word, canonical, size);
+        return last_kind;
+    }
+    int64_t look_up(Word word, Canonical &canonical, int64_t size) {
+        if (const auto found = known.find(word); found != known.end()) return found->second;
         canonical.find(size);
-        const int64_t last = int64_t(kinds.size()), kind = enter(canonical.best, last);
+        const int64_t last = int64_t(kinds.size()), kind = known.try_emplace(canonical.best, last).first->second;
         if (kind == last) kinds.push_back({canonical.best, size, int64_t(canonical.symmetries), 0});
-        return enter(word, kind);
+        return known[word] = kind;
     }
 };
 
@@ -176,17 +166,13 @@ struct Search {
             }
         }
         word = small.longer(word, p, p, [](int64_t q) { return q; });
-        count(word, p + 1);
+        const int64_t kind = kinds.of(word, canonical, p + 1);
+        if (kinds.kinds[kind].count++ == 0) met.push_back(kind);
         if (is_last) return;
         position[node] = int32_t(p);
         for (int64_t left = n_after; left-- > 0;) visit(after[left], p + 1, left, word);
         position[node] = CLOSED;
         for (int64_t c = n_open; c < n_after; c++) position[after[c]] = FREE;
-    }
-
-    void count(Word word, int64_t size) {
-        const int64_t kind = kinds.of(word, canonical, size);
-        if (kinds.kinds[kind].count++ == 0) met.push_back(kind);
     }
 };
 
@@ -238,15 +224,9 @@ nb::bytearray count_subgraphs(Wiring<Index> wiring, In<int64_t> ptr, Maybe<Index
             }
         });
     }
-    size_t n_found = 0;
-    for (const auto &part : found) n_found += part.size();
-    nb::bytearray all(nullptr, n_found * sizeof(Found));
-    char *end = static_cast<char *>(all.data());
-    for (const auto &part : found) {
-        std::memcpy(end, part.data(), part.size() * sizeof(Found));
-        end += part.size() * sizeof(Found);
-    }
-    return all;
+    std::vector<Found> all;
+    for (const auto &part : found) all.insert(all.end(), part.begin(), part.end());
+    return nb::bytearray(all.data(), all.size() * sizeof(Found));
 }
 }  // namespace
 

@@ -51,7 +51,7 @@ def test_the_plain_form_comes_back(streams):
 
 @pytest.mark.parametrize("streams", CASES.values(), ids=CASES)
 def test_parts_of_a_segment_fit_together(streams, monkeypatch):
-    monkeypatch.setattr("propkernels.search.inverted_file.CHECKED_AT_ONCE", 3)
+    monkeypatch.setattr("propkernels.search.inverted_file.POSTINGS_AT_ONCE", 3)
     Segment.of(streams)._check_parts()
 
 
@@ -76,7 +76,7 @@ def changed(values, place, value):
     ],
 )
 def test_parts_that_do_not_fit_are_refused(case, field, place, value, message, at_once, monkeypatch):
-    monkeypatch.setattr("propkernels.search.inverted_file.CHECKED_AT_ONCE", at_once)
+    monkeypatch.setattr("propkernels.search.inverted_file.POSTINGS_AT_ONCE", at_once)
     segment = Segment.of(CASES[case])
     forged = replace(segment, **{field: changed(getattr(segment, field), place, value)})
     with pytest.raises(ValueError, match=message):

@@ -302,8 +302,7 @@ def _fused(
         factors = np.ascontiguousarray(np.moveaxis(groups, 2, 0))
     step = Step.of(operator, kinds, factors)
     work = Work.of(graphs, operator.adjacency.indptr, codes.size)
-    start, hashes = (initial.rows, projected), (offsets, n_hashes)
-    _core.propagate_and_hash(step, start, hashes, work, codes)
+    _core.propagate_and_hash(step, (initial.rows, projected, offsets, n_hashes), work, codes)
     if operator.vanished is not None:
         codes[n_hashes:, operator.vanished] = NO_BIN
     return codes

@@ -377,8 +377,9 @@ def _ratio(
     total: Matrix | None = None,
 ) -> Matrix:
     """Add s / (l + r - s) times a weight to ``total``; by default, replace s. 0 / 0 is 0."""
-    _core.weigh_ratios(shared, left, right, weight, total, threads_for(shared.size))
-    return shared if total is None else total
+    found = shared if total is None else total
+    _core.weigh_ratios(shared, left, right, weight, total is not None, found, threads_for(shared.size))
+    return found
 
 
 class RadialBasis(BaseKernel):

@@ -139,7 +139,8 @@ def sum_rows(entries: Sequence[Entries], n_features: int, factor: float) -> csr_
     # one array for all runs, whose pages are fewer than those of many
     columns, sums = np.empty(ptr[-1], dtype=entries[0].columns.dtype), np.empty(ptr[-1])
     lengths, places = np.empty(n, dtype=np.int64), ptr[bounds]
-    _core.sum_rows_of(sources, bounds, places, longest, n_features, columns, sums, lengths, threads)
+    n_bits = max((n_features - 1).bit_length(), 1)
+    _core.sum_rows_of(sources, bounds, places, longest, n_bits, columns, sums, lengths, threads)
     ends, index = offsets(lengths), index_dtype(int(lengths.sum()), n_features)
     indices, data = np.empty(ends[-1], dtype=index), np.empty(ends[-1])
 

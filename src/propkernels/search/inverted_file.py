@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
-from propkernels import _core
 from propkernels._utils.arrays import offsets
 from propkernels._utils.locks import derived
-from propkernels._utils.parallel import run_threads
+from propkernels._utils.parallel import run_threads, whole_runs
 from propkernels._utils.stored import ANY_NUMBER, Indices, Offsets, is_whole, not_negative, require
-from propkernels.counts.counters import StreamCounts
+from propkernels.counts.counters import StreamCounts, rank_bins
+from propkernels.counts.levels import level_numbers
 from propkernels.search.nearest import Query, Search, compact_squares, nearest, self_similarities
 
 PACKED_BITS = 8  # bits of the count in a packed posting; the other 24 hold the number of the graph
 MOST_PACKED = 2**PACKED_BITS - 1
 MOST_GRAPHS = 2 ** (32 - PACKED_BITS)  # of a segment with packed postings
-CHECKED_AT_ONCE = 2**22  # postings of a file
+POSTINGS_AT_ONCE = 2**22  # that are packed or checked
 WORTH_THREADS = 20_000  # graphs; a query of fewer takes longer in Python than in compiled loops
 
 
@@ -48,9 +49,9 @@ class Postings(NamedTuple):
 
 def inverted(streams: Sequence[StreamCounts]) -> Postings:
     """Return counts by graph as counts by bin."""
-    orders = [np.argsort(stream.codes) for stream in streams]
-    bins = [csc_array(stream.counts)[:, order] for stream, order in zip(streams, orders, strict=True)]
-    codes = [stream.codes[order] for stream, order in zip(streams, orders, strict=True)]
+    ranked = [rank_bins(stream) for stream in streams]
+    bins = [csc_array(stream.counts) for stream in ranked]
+    codes = [stream.codes for stream in ranked]
     bin_ptr = offsets(np.concatenate([np.diff(part.indptr) for part in bins]))
     graphs = np.concatenate([part.indices for part in bins], dtype=np.int32)
     counts = compact(np.concatenate([part.data for part in bins]))
@@ -105,8 +106,8 @@ class Segment:
         else:
             require(self.postings.dtype.kind == "f" and self.postings.shape[1:] == (2,), "postings are pairs")
             require(len(self.dense_bins) == 0, "pairs have no dense rows")
-        for first in range(0, len(self.postings), CHECKED_AT_ONCE):
-            self._check_postings(first, first + CHECKED_AT_ONCE)
+        for first in range(0, len(self.postings), POSTINGS_AT_ONCE):
+            self._check_postings(first, first + POSTINGS_AT_ONCE)
 
     def _check_postings(self, first: int, last: int) -> None:
         """Refuse graphs that are not in the segment, or do not ascend within a bin."""
@@ -132,14 +133,14 @@ class Segment:
         """Return packed postings: words and dense rows, or pairs if these are shorter."""
         lengths = np.diff(part.bin_ptr)
         is_dense = 4 * lengths > part.n_graphs
-        n_words = _word_lengths(part, is_dense)
-        if n_words is None:
-            is_dense, n_words = np.zeros(len(lengths), dtype=bool), lengths
+        found = _rows_and_words(part, is_dense)
+        if found is None:
+            is_dense, bin_ptr = np.zeros(len(lengths), dtype=bool), part.bin_ptr
             dense = np.empty((0, part.n_graphs), dtype=np.uint8)
             postings = compact(np.stack([part.graphs, part.counts], axis=1).astype(np.float64))
         else:
-            dense, postings = _rows_and_words(part, is_dense, n_words)
-        bins = (part.stream_ptr, part.codes, offsets(n_words))
+            dense, postings, bin_ptr = found
+        bins = (part.stream_ptr, part.codes, bin_ptr)
         return cls(part.n_graphs, *bins, postings, np.flatnonzero(is_dense), dense)
 
     @classmethod
@@ -197,26 +198,33 @@ def unpacked(parts: Sequence[Segment], numbers: Sequence[NDArray[np.int64]]) -> 
     return Postings(shape[1], stream_ptr, codes, bin_ptr, found, compact(whole.data))
 
 
-def _word_lengths(part: Postings, is_dense: NDArray[np.bool_]) -> NDArray[np.int64] | None:
-    """Return the number of words per bin beside its dense row; None if pairs are shorter or required."""
-    lengths = np.empty(len(is_dense), dtype=np.int64)
+def _rows_and_words(
+    part: Postings, is_dense: NDArray[np.bool_]
+) -> tuple[NDArray[np.uint8], NDArray[np.uint32], NDArray[np.int64]] | None:
+    """Return dense rows, (dense bins, graphs), the words of all other counts, and offsets of bins.
+
+    None if pairs are shorter or required.
+    """
     if part.n_graphs > MOST_GRAPHS:
         return None
-    if not _core.count_words(part.bin_ptr, part.counts, is_dense, lengths):
-        return None
-    return lengths if lengths.sum() <= 2 * len(part.counts) else None
-
-
-def _rows_and_words(
-    part: Postings, is_dense: NDArray[np.bool_], n_words: NDArray[np.int64]
-) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
-    """Return dense rows, (dense bins, graphs), and the words of all other counts."""
-    rows = np.where(is_dense, np.cumsum(is_dense) - 1, -1)
-    dense = np.zeros((int(is_dense.sum()), part.n_graphs), dtype=np.uint8)
-    first = offsets(n_words)
-    words = np.empty(first[-1], dtype=np.uint32)
-    _core.pack_postings(part.bin_ptr, part.graphs, part.counts, rows, first, dense, words)
-    return dense, words
+    rows, dense = np.cumsum(is_dense) - 1, np.zeros((int(is_dense.sum()), part.n_graphs), dtype=np.uint8)
+    words, ends, n_words = [np.empty(0, dtype=np.uint32)], [np.zeros(1, dtype=np.int64)], 0
+    for first, last in pairwise(whole_runs(part.bin_ptr, POSTINGS_AT_ONCE).tolist()):
+        ptr = part.bin_ptr[first : last + 1]
+        graphs, counts = part.graphs[ptr[0] : ptr[-1]], part.counts[ptr[0] : ptr[-1]]
+        if not ((counts >= 0) & (counts < 2.0**32) & (counts == np.rint(counts))).all():
+            return None
+        numbers, bins = counts.astype(np.int64), np.repeat(np.arange(first, last), np.diff(ptr))
+        in_row = is_dense[bins]
+        dense[rows[bins[in_row]], graphs[in_row]] = np.minimum(numbers[in_row], MOST_PACKED)
+        rest = numbers - MOST_PACKED * in_row  # a posting without a dense row has a word, even if it is 0
+        lengths = np.maximum(-(-rest // MOST_PACKED), ~in_row)
+        left = np.repeat(rest, lengths) - MOST_PACKED * (level_numbers(lengths) - 1)
+        own = np.repeat(graphs.astype(np.uint32) << np.uint32(PACKED_BITS), lengths)
+        words.append(own | np.minimum(left, MOST_PACKED).astype(np.uint32))
+        ends.append(n_words + offsets(lengths)[ptr[1:] - ptr[0]])
+        n_words += len(own)
+    return (dense, np.concatenate(words), np.concatenate(ends)) if n_words <= 2 * len(part.counts) else None
 
 
 def compact(counts: NDArray[np.float64]) -> NDArray[Any]:
