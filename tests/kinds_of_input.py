@@ -1,7 +1,6 @@
 """One small data set in every kind of file or folder that can be read: 12 graphs of two classes."""
 
 import json
-from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -14,27 +13,14 @@ CLASSES = ("odd", "even")
 SMILES = [
     f"{group}{chain}" for chain in ("CC", "CCC", "CCCC", "CC(C)C", "CCCCC", "C1CCCC1") for group in "ON"
 ]
-WITH_TARGET = (
-    "tu",
-    "zip",
-    "parquet",
-    "csv",
-    "tsv",
-    "sdf",
-    "tables",
-    "json",
-    "jsonl",
-    "edges",
-    "images",
-    "npy",
-)
+WITH_TARGET = tuple(str.split("tu zip parquet csv tsv sdf tables json jsonl edges images npy"))
 
 
-def class_of(i: int) -> str:
+def class_of(i):
     return CLASSES[i % 2]
 
 
-def networkx_graphs() -> list[nx.Graph]:
+def networkx_graphs():
     """Rings with a tail of one of two kinds of nodes, a number at each node, and kinds of edges."""
     graphs = []
     for i in range(N_GRAPHS):
@@ -49,19 +35,19 @@ def networkx_graphs() -> list[nx.Graph]:
     return graphs
 
 
-def write_kind(kind: str, folder: Path) -> Path:
+def write_kind(kind, folder):
     """Write the data set of one kind, and return its path."""
     return WRITERS[kind](kind, folder)
 
 
-def _database() -> Dataset:
+def _database():
     graphs = pk.from_networkx(
         networkx_graphs(), node_label="kind", edge_label="type", node_attributes=["mass"]
     )
     return Dataset("SMALL", graphs.with_ids(None), np.arange(N_GRAPHS) % 2)
 
 
-def _save(kind: str, folder: Path) -> Path:
+def _save(kind, folder):
     path = (
         folder
         / {"tu": "SMALL", "zip": "SMALL.zip", "parquet": "small.parquet", "tables": "s_edges.csv"}[kind]
@@ -70,7 +56,7 @@ def _save(kind: str, folder: Path) -> Path:
     return path
 
 
-def save(data: Dataset, path: Path) -> None:
+def save(data, path):
     """Write a data set as Parquet, as tables of edges, nodes and graphs (X_edges.csv), or as TU files."""
     target = data.target if data.target.size else None
     if path.suffix == ".parquet":
@@ -82,7 +68,7 @@ def save(data: Dataset, path: Path) -> None:
         write_tu(data, path)
 
 
-def _write_table(kind: str, folder: Path) -> Path:
+def _write_table(kind, folder):
     separator = "\t" if kind == "tsv" else ","
     rows = [separator.join((text, class_of(i), f"m{i}")) for i, text in enumerate(SMILES)]
     path = folder / f"drugs.{kind}"
@@ -90,13 +76,13 @@ def _write_table(kind: str, folder: Path) -> Path:
     return path
 
 
-def _write_smi(kind: str, folder: Path) -> Path:
+def _write_smi(kind, folder):
     path = folder / "drugs.smi"
     path.write_text("".join(f"{text} m{i}\n" for i, text in enumerate(SMILES)))
     return path
 
 
-def _write_sdf(kind: str, folder: Path) -> Path:
+def _write_sdf(kind, folder):
     from rdkit import Chem
 
     path = folder / "drugs.sdf"
@@ -108,14 +94,14 @@ def _write_sdf(kind: str, folder: Path) -> Path:
     return path
 
 
-def _write_json(kind: str, folder: Path) -> Path:
+def _write_json(kind, folder):
     links = [nx.node_link_data(graph, edges="links") for graph in networkx_graphs()]
     path = folder / f"graphs.{kind}"
     path.write_text(json.dumps(links) if kind == "json" else "\n".join(map(json.dumps, links)))
     return path
 
 
-def _write_edges(kind: str, folder: Path) -> Path:
+def _write_edges(kind, folder):
     """Write one edge list per graph, in a subfolder per class."""
     for i, graph in enumerate(networkx_graphs()):
         place = folder / kind / class_of(i)
@@ -124,7 +110,7 @@ def _write_edges(kind: str, folder: Path) -> Path:
     return folder / kind
 
 
-def _write_images(kind: str, folder: Path) -> Path:
+def _write_images(kind, folder):
     from PIL import Image
 
     random = np.random.default_rng(0)
@@ -136,7 +122,7 @@ def _write_images(kind: str, folder: Path) -> Path:
     return folder / "images"
 
 
-def _write_clouds(kind: str, folder: Path) -> Path:
+def _write_clouds(kind, folder):
     random = np.random.default_rng(0)
     for i in range(N_GRAPHS):
         place = folder / kind / class_of(i)

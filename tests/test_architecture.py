@@ -12,22 +12,9 @@ import pytest
 import propkernels
 
 PACKAGE = Path(propkernels.__file__).parent
-STATIONS = [
-    "graphs",
-    "convert",
-    "propagation",
-    "codes",
-    "counts",
-    "gpu",
-    "kernels",
-    "scale",
-    "search",
-    "explain",
-    "novelty",
-    "models",
-    "nodes",
-    "sets",
-]
+STATIONS = str.split(
+    "graphs convert propagation codes counts gpu kernels scale search explain novelty models nodes sets"
+)
 HELPERS = ["_utils", "plotting.pages"]  # below all stations
 ON_TOP = ["datasets", "images", "storage", "plotting", "molecules", "explorer", "auditing", "cli"]
 READERS = {
@@ -91,18 +78,7 @@ def test_imports_have_no_cycles():
     order.prepare()
 
 
-OPTIONAL = {
-    "matplotlib",
-    "networkx",
-    "pandas",
-    "skimage",
-    "PIL",
-    "cupy",
-    "igraph",
-    "rdkit",
-    "pyarrow",
-    "dask",
-}
+OPTIONAL = set(str.split("matplotlib networkx pandas skimage PIL cupy igraph rdkit pyarrow dask"))
 OPTIONAL |= {"distributed", "torch", "torch_geometric"}
 
 
@@ -117,13 +93,11 @@ def test_optional_packages_are_imported_inside_functions():
 OPENERS = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "fdopen", "memmap", "fromfile"}
 OPENERS |= {"tofile", "loadtxt", "genfromtxt", "savetxt", "read_csv", "OSFile", "ZipFile", "urlopen"}
 # what takes a stream or bytes, or has another meaning; Arrow opens by name what open_regular has looked at
-ALLOWED = {
-    "ZipFile(stream",
-    "archive.open(",
-    "pillow.open(io.BytesIO",
-    "np.loadtxt(io.BytesIO",
-    "OSFile(os.fsencode(path))",
-}
+ALLOWED = set(
+    str.split(
+        "ZipFile(stream archive.open( pillow.open(io.BytesIO np.loadtxt(io.BytesIO OSFile(os.fsencode(path))"
+    )
+)
 ALLOWED |= {"source_options.open(", "options.open(", "self.open(", "spare.open("}
 
 

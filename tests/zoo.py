@@ -6,9 +6,7 @@ labels are observed integers into one database; ``zoo_databases()`` feeds ``pyte
     @pytest.mark.parametrize(("name", "database"), zoo_databases())
 """
 
-from collections.abc import Iterable
 from functools import cache
-from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -31,16 +29,7 @@ OTHER_LABELS = {
 WITH_ATTRIBUTES = {"attributes 1-d", "attributes 3-d", "only attributes", "attributes not observed"}
 
 
-def one(
-    n: int,
-    edges: Iterable[tuple[int, int]] = (),
-    labels: Any = "int",
-    *,
-    weights: Any = None,
-    directed: bool = False,
-    attributes: Any = None,
-    edge_labels: Any = None,
-) -> GraphDatabase:
+def one(n, edges=(), labels="int", *, weights=None, directed=False, attributes=None, edge_labels=None):
     """Return a database of one graph; ``labels="int"`` labels node i with i % 3."""
     pairs = list(edges)
     values = np.broadcast_to(np.asarray(1.0 if weights is None else weights), (len(pairs),)).tolist()
@@ -55,19 +44,19 @@ def one(
     return GraphDatabase(matrix, [0, n], labels, attributes, given)
 
 
-def path_edges(n: int) -> list[tuple[int, int]]:
+def path_edges(n):
     return [(i, i + 1) for i in range(n - 1)]
 
 
-def cycle_edges(n: int) -> list[tuple[int, int]]:
+def cycle_edges(n):
     return [*path_edges(n), (n - 1, 0)]
 
 
-def complete_edges(n: int) -> list[tuple[int, int]]:
+def complete_edges(n):
     return [(i, j) for i in range(n) for j in range(i + 1, n)]
 
 
-def _shapes() -> dict[str, GraphDatabase]:
+def _shapes():
     bipartite = [(i, j) for i in range(3) for j in range(3, 7)]
     return {
         "single node": one(1),
@@ -90,7 +79,7 @@ def _shapes() -> dict[str, GraphDatabase]:
     }
 
 
-def _edges() -> dict[str, GraphDatabase]:
+def _edges():
     dead_ends = [(0, 1), (1, 2), (0, 3), (3, 0)]
     return {
         "weighted": one(4, cycle_edges(4), weights=[0.5, 2.0, 1.25, 3.0]),
@@ -104,7 +93,7 @@ def _edges() -> dict[str, GraphDatabase]:
     }
 
 
-def _labels() -> dict[str, GraphDatabase]:
+def _labels():
     ring = cycle_edges(5)
     return {
         "many labels": one(30, cycle_edges(30), np.arange(30)),
@@ -121,7 +110,7 @@ def _labels() -> dict[str, GraphDatabase]:
     }
 
 
-def _attributes() -> dict[str, GraphDatabase]:
+def _attributes():
     ring, rng = cycle_edges(5), np.random.default_rng(0)
     gaps = np.array([0.5, np.nan, 1.0, -2.0, np.nan])
     return {
@@ -132,7 +121,7 @@ def _attributes() -> dict[str, GraphDatabase]:
     }
 
 
-def _pairs() -> dict[str, GraphDatabase]:
+def _pairs():
     kite = one(5, [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4)], [0, 1, 0, 2, 1])
     order = [3, 0, 4, 2, 1]
     twin = GraphDatabase(kite.adjacency[order][:, order], [0, 5], kite.node_labels[order])
@@ -143,42 +132,42 @@ def _pairs() -> dict[str, GraphDatabase]:
 
 
 @cache
-def zoo() -> dict[str, GraphDatabase]:
+def zoo():
     """Return every animal by name; most databases hold one graph, some a few."""
     return {**_shapes(), **_edges(), **_labels(), **_attributes(), **_pairs()}
 
 
-def zoo_databases(*, attributes: bool = True) -> list[tuple[str, GraphDatabase]]:
+def zoo_databases(*, attributes=True):
     """Return all (name, database) pairs, for parametrize; without ``attributes``, those that have none."""
     return [(name, database) for name, database in zoo().items() if attributes or name not in WITH_ATTRIBUTES]
 
 
-def labelled_databases() -> list[tuple[str, GraphDatabase]]:
+def labelled_databases():
     """Return the (name, database) pairs in which every node has an integer label."""
     return [(name, database) for name, database in zoo().items() if name not in OTHER_LABELS]
 
 
 @cache
-def labelled_zoo() -> GraphDatabase:
+def labelled_zoo():
     """Return all integer-labelled graphs, weighted and directed ones too, without their attributes."""
     return GraphDatabase.concat([database.with_attributes(None) for _, database in labelled_databases()])
 
 
 @cache
-def undirected_zoo() -> GraphDatabase:
+def undirected_zoo():
     """Return the integer-labelled graphs whose adjacency is symmetric."""
     kept = [database for _, database in labelled_databases() if not database.is_directed]
     return GraphDatabase.concat([database.with_attributes(None) for database in kept])
 
 
-def without_label(graphs: Any, node: int) -> Any:
+def without_label(graphs, node):
     """The same graphs, one label of them hidden."""
     ids = graphs.label_column.ids.copy()
     ids[node] = -1
     return graphs.with_labels(LabelColumn(ids, graphs.label_column.values))
 
 
-def hide_labels(graphs: Any, fraction: float, random_state: int = 0) -> Any:
+def hide_labels(graphs, fraction, random_state=0):
     """Graphs in which some of the observed labels, drawn at random, are unobserved."""
     column = graphs.label_column
     observed, ids = np.flatnonzero(column.observed), column.ids.copy()

@@ -14,7 +14,7 @@ from tests.datasets.tiny import TINY, write_folder
 EMPTY_GRAPHS = GraphDatabase(np.zeros((3, 3)), [0, 1, 3])
 
 
-def test_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where(tmp_path, monkeypatch):
     monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("PROPKERNELS_CACHE", str(tmp_path / "cache"))
     write_folder(tmp_path / "data" / "MUTAG", TINY, "MUTAG")
@@ -34,13 +34,13 @@ def test_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert where["make_molecules"] == "generated"
 
 
-def test_elements_are_numbered_as_rdkit_numbers_them() -> None:
+def test_elements_are_numbered_as_rdkit_numbers_them():
     chem = pytest.importorskip("rdkit.Chem")
     table = chem.GetPeriodicTable()
     assert {n: table.GetElementSymbol(n) for n in range(1, 93)} == ELEMENTS
 
 
-def test_names_of_a_set_in_the_catalogue() -> None:
+def test_names_of_a_set_in_the_catalogue():
     graphs = GraphDatabase([[0, 1], [1, 0]], [0, 2], node_labels=[0, 9], edge_labels=[2, 2])
     graphs = GraphDatabase.concat([graphs, graphs])
     data = named(Dataset("MUTAG", graphs, np.array([-1, 1])), "MUTAG")
@@ -51,7 +51,7 @@ def test_names_of_a_set_in_the_catalogue() -> None:
     assert named(Dataset("other", graphs, np.array([5, 1])), "other").graphs.names.labels == {}
 
 
-def test_a_part_keeps_names_extras_and_columns() -> None:
+def test_a_part_keeps_names_extras_and_columns():
     data = make_molecules(12, random_state=0)
     extras = {"smiles": list("abcdefghijkl"), "coordinates": np.arange(data.graphs.n_nodes), "about": "text"}
     data = dataclasses.replace(data, extras=extras, target_names=("no", "yes"), columns={"n": np.arange(12)})
@@ -65,7 +65,7 @@ def test_a_part_keeps_names_extras_and_columns() -> None:
     assert only.target_names == ("yes",)
 
 
-def test_a_sample_has_the_shares_of_the_classes() -> None:
+def test_a_sample_has_the_shares_of_the_classes():
     data = make_molecules(60, random_state=0)
     data = dataclasses.replace(data, target=np.repeat([0, 1, 2], [40, 15, 5]))
     assert np.bincount(data.sample(12).target).tolist() == [8, 3, 1]
@@ -80,7 +80,7 @@ def test_a_sample_has_the_shares_of_the_classes() -> None:
     assert np.array_equal(ids, data.sample(12, random_state=1).graphs.graph_sizes)
 
 
-def test_caches_of_all_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_caches_of_all_systems(tmp_path, monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     assert system_cache("linux") == Path.home() / ".cache" / "propkernels"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -90,7 +90,7 @@ def test_caches_of_all_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert system_cache("darwin") == Path.home() / "Library" / "Caches" / "propkernels"
 
 
-def test_targets_fit_their_graphs_and_gaps_are_left_out() -> None:
+def test_targets_fit_their_graphs_and_gaps_are_left_out():
     data = Dataset("X", EMPTY_GRAPHS, np.array([1.0, np.nan]), columns={"name": ["a", "b"]})
     known = data.with_known_target()
     assert (known.target.tolist(), list(known.columns["name"])) == ([1], ["a"])

@@ -3,12 +3,10 @@
 import hashlib
 import io
 from itertools import repeat
-from pathlib import Path
-from typing import Any
 
 import pytest
 import requests
-from requests import PreparedRequest, Response
+from requests import Response
 from requests.adapters import BaseAdapter
 
 from propkernels.datasets import load
@@ -21,12 +19,12 @@ from tests.datasets.tiny import TINY, write_zip
 class Site(BaseAdapter):
     """Answers https requests: bytes are a file, a text the address of another place, None has no end."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
-        self.files: dict[str, bytes | str | None] = {}
-        self.requests: list[str] = []
+        self.files = {}
+        self.requests = []
 
-    def send(self, request: PreparedRequest, *_: object, **__: object) -> Response:
+    def send(self, request, *_, **__):
         response, name = Response(), str(request.url).rpartition("/")[2]
         self.requests.append(name)
         content = self.files.get(name, b"")
@@ -38,16 +36,16 @@ class Site(BaseAdapter):
             response.iter_content = lambda size: repeat(bytes(size))  # type: ignore[assignment]
         return response
 
-    def close(self) -> None:
+    def close(self):
         pass
 
 
 @pytest.fixture
-def site(monkeypatch: pytest.MonkeyPatch) -> Site:
+def site(monkeypatch):
     site = Site()
 
     class Session(requests.Session):
-        def __init__(self) -> None:
+        def __init__(self):
             super().__init__()
             self.mount("https://", site)
 
@@ -57,17 +55,17 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Site:
 
 
 @pytest.fixture
-def tiny_zip(tmp_path: Path) -> bytes:
+def tiny_zip(tmp_path):
     return write_zip(tmp_path / "source.zip", TINY).read_bytes()
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("PROPKERNELS_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
-def test_download_once_then_from_the_cache(site: Site, tiny_zip: bytes, cache: Path) -> None:
+def test_download_once_then_from_the_cache(site, tiny_zip, cache):
     site.files["TINY.zip"] = tiny_zip
     with pytest.raises(ValueError, match="its checksum is not known: allow_unverified=True"):
         load("TINY")
@@ -77,9 +75,7 @@ def test_download_once_then_from_the_cache(site: Site, tiny_zip: bytes, cache: P
     assert {path.name: path.read_bytes() for path in cache.iterdir()} == {"TINY.zip": tiny_zip}
 
 
-def test_the_data_folder_comes_first(
-    site: Site, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_data_folder_comes_first(site, cache, tmp_path, monkeypatch):
     (tmp_path / "data").mkdir()
     monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path / "data"))
     write_zip(tmp_path / "data" / "MUTAG.zip", TINY, "MUTAG")
@@ -90,7 +86,7 @@ def test_the_data_folder_comes_first(
     assert not cache.exists()
 
 
-def test_a_set_that_the_site_does_not_have(site: Site, cache: Path) -> None:
+def test_a_set_that_the_site_does_not_have(site, cache):
     with pytest.raises(NotOnServerError, match="answered with status 404"):
         download("NOTHING", cache, allow_unverified=True)
     with pytest.raises(ValueError, match=r"^no data set 'mutagg': did you mean 'MUTAG'\? list_datasets\(\)"):
@@ -100,9 +96,9 @@ def test_a_set_that_the_site_does_not_have(site: Site, cache: Path) -> None:
     assert list(cache.iterdir()) == []
 
 
-def test_what_is_not_kept(site: Site, cache: Path, tiny_zip: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_kept(site, cache, tiny_zip, monkeypatch):
     monkeypatch.setattr(module, "MOST_BYTES", 2**18)
-    cases: dict[str, tuple[bytes | str | None, str]] = {
+    cases = {
         "PAGE": (b"<html>Sorry</html>", r"was not kept: PAGE\.zip is not a zip file"),
         "NOTHING": (b"", r"was not kept: NOTHING\.zip is not a zip file"),
         "OTHER": (tiny_zip, r"was not kept: OTHER\.zip holds no file OTHER_A\.txt"),
@@ -119,8 +115,8 @@ def test_what_is_not_kept(site: Site, cache: Path, tiny_zip: bytes, monkeypatch:
     assert list(cache.iterdir()) == []
 
 
-def test_an_interrupted_download(site: Site, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*_: Any) -> None:
+def test_an_interrupted_download(site, cache, monkeypatch):
+    def interrupt(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(module.ProgressBar, "step", interrupt)
@@ -130,7 +126,7 @@ def test_an_interrupted_download(site: Site, cache: Path, monkeypatch: pytest.Mo
     assert list(cache.iterdir()) == []
 
 
-def test_no_network(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_network(cache, tmp_path, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path / "nowhere"))
     monkeypatch.setattr(module, "BASE_URL", "https://127.0.0.1:1/")
@@ -144,9 +140,7 @@ def test_no_network(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         download("TINY", cache, allow_unverified=True)
 
 
-def test_a_forged_set_is_not_kept(
-    site: Site, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_forged_set_is_not_kept(site, cache, tmp_path, monkeypatch):
     """A zip of the right form under a known name."""
     site.files["MUTAG.zip"] = write_zip(tmp_path / "m.zip", TINY, "MUTAG").read_bytes()
     with pytest.raises(UnverifiedError, match=r"has another SHA-256 than 3d31485b.*allow_unverified=True"):
@@ -164,7 +158,7 @@ def test_a_forged_set_is_not_kept(
 
 @pytest.mark.data
 @pytest.mark.parametrize("name", CATALOGUE)
-def test_checksums_are_those_of_the_files(name: str) -> None:
+def test_checksums_are_those_of_the_files(name):
     folder = data_folder()
     archive = None if folder is None else folder / f"{name}.zip"
     if archive is None or not archive.is_file():

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from propkernels.datasets import Dataset, make_molecules
+from propkernels.datasets import make_molecules
 
 
-def label_counts(data: Dataset) -> np.ndarray:
+def label_counts(data):
     column = data.graphs.label_column
     assert column is not None
     counts = np.zeros((len(data.graphs), len(column.values)))
@@ -17,7 +17,7 @@ def label_counts(data: Dataset) -> np.ndarray:
     return counts
 
 
-def bonds(data: Dataset, first: str, second: str) -> np.ndarray:
+def bonds(data, first, second):
     """Number of bonds between two kinds of atoms, one number per graph."""
     labels = data.graphs.node_labels
     assert labels is not None
@@ -26,7 +26,7 @@ def bonds(data: Dataset, first: str, second: str) -> np.ndarray:
 
 
 @given(st.integers(1, 20), st.integers(1, 60), st.integers(0, 1000))
-def test_molecules_are_connected_and_of_degree_four_at_most(n_graphs: int, mean: int, seed: int) -> None:
+def test_molecules_are_connected_and_of_degree_four_at_most(n_graphs, mean, seed):
     data = make_molecules(n_graphs, random_state=seed, mean_nodes=mean)
     assert len(data.graphs) == n_graphs
     assert data.graphs.degrees.max() <= 4
@@ -36,7 +36,7 @@ def test_molecules_are_connected_and_of_degree_four_at_most(n_graphs: int, mean:
     assert all(nx.is_connected(graph.to_networkx()) for graph in data.graphs)
 
 
-def test_some_have_rings_of_six() -> None:
+def test_some_have_rings_of_six():
     graphs = [graph.to_networkx() for graph in make_molecules(100, random_state=0).graphs]
     cycles = [len(cycle) for graph in graphs for cycle in nx.minimum_cycle_basis(graph)]
     assert set(cycles) == {6}
@@ -44,7 +44,7 @@ def test_some_have_rings_of_six() -> None:
     assert sum(nx.is_tree(graph) for graph in graphs) > 5
 
 
-def test_classes_have_the_same_atoms_but_other_bonds() -> None:
+def test_classes_have_the_same_atoms_but_other_bonds():
     data = make_molecules(4000, random_state=0)
     assert np.bincount(data.target).tolist() == [2000, 2000]
     counts = label_counts(data)
@@ -63,6 +63,6 @@ INVALID = [
 
 
 @pytest.mark.parametrize(("make", "arguments", "error", "message"), INVALID)
-def test_bad_arguments(make, arguments, error, message) -> None:
+def test_bad_arguments(make, arguments, error, message):
     with pytest.raises(error, match=message):
         make(**arguments)

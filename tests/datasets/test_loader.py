@@ -16,16 +16,14 @@ NODES = {
 }  # fmt: skip
 
 
-def load_real(name: str, folder: Path) -> pk.datasets.Dataset:
+def load_real(name, folder):
     if not (folder / f"{name}.zip").exists():
         pytest.skip(f"{name}.zip is not in the data folder")
     return pk.datasets.load(name)
 
 
 @pytest.mark.parametrize("name", ["graphs.json", "parts"])
-def test_an_existing_file_is_not_downloaded(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_existing_file_is_not_downloaded(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PROPKERNELS_CACHE", str(tmp_path / "cache"))
     path = Path(name)
@@ -37,7 +35,7 @@ def test_an_existing_file_is_not_downloaded(
 @pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("name", NODES)
-def test_numbers_are_those_of_the_table(name: str, data_folder: Path) -> None:
+def test_numbers_are_those_of_the_table(name, data_folder):
     data = load_real(name, data_folder)
     graphs, (nodes, isolated) = data.graphs, NODES[name]
     info = next(info for info in pk.datasets.list_datasets() if info.name == name)
@@ -52,7 +50,7 @@ def test_numbers_are_those_of_the_table(name: str, data_folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.data
-def test_first_affordances(data_folder: Path) -> None:
+def test_first_affordances(data_folder):
     data = load_real("FIRSTMM_DB", data_folder)
     assert np.count_nonzero(data.graphs.adjacency.diagonal()) > 0
     assert data.extras["coordinates"].shape == data.extras["normals"].shape == (56468, 3)
@@ -61,9 +59,7 @@ def test_first_affordances(data_folder: Path) -> None:
     assert data.extras["graph_list"][0] == "freeform_beer_bottle"
 
 
-def test_labels_of_a_known_set_have_names_beside_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_labels_of_a_known_set_have_names_beside_them(tmp_path, monkeypatch):
     files = with_changes(node_labels="0\n3\n0\n5\n3\n6\n")
     write_folder(tmp_path / "MUTAG", files, "MUTAG")
     write_folder(tmp_path / "TINY", files)

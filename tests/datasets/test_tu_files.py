@@ -2,7 +2,6 @@
 
 import tracemalloc
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from propkernels.datasets.tu import float_table, integer_table, read_files
 from tests.datasets.tiny import TINY, write_folder, write_zip
 
 
-def with_member(path: Path, member: str, content: bytes = b"") -> Path:
+def with_member(path, member, content=b""):
     write_zip(path, TINY)
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as file:
         information = zipfile.ZipInfo("placeholder")
@@ -29,14 +28,14 @@ def with_member(path: Path, member: str, content: bytes = b"") -> Path:
     "member",
     ["../TINY_A.txt", "TINY/../../x", "/etc/x", "\\x", "C:\\x", "c:x", "TINY\\..\\..\\x", "//server/x", ".."],
 )
-def test_members_that_point_outside(tmp_path: Path, member: str) -> None:
+def test_members_that_point_outside(tmp_path, member):
     path = with_member(tmp_path / "TINY.zip", member)
     with pytest.raises(ValueError, match=r"TINY\.zip has a member that points outside its folder"):
         read_tu(path)
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_size_that_explodes(tmp_path: Path) -> None:
+def test_a_size_that_explodes(tmp_path):
     path = with_member(
         tmp_path / "TINY.zip", "TINY/TINY_coordinates.txt", b"\n" * (archive.MOST_BYTES_UNSUSPECTED + 1)
     )
@@ -47,7 +46,7 @@ def test_a_size_that_explodes(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_methods_that_cannot_be_bounded_are_refused(tmp_path: Path, method: int) -> None:
+def test_methods_that_cannot_be_bounded_are_refused(tmp_path, method):
     """A bzip2 member of 800 bytes unpacks to a gigabyte before zipfile looks at its declared size."""
     path = write_zip(tmp_path / "TINY.zip", TINY)
     with zipfile.ZipFile(path, "a", method) as file:
@@ -56,7 +55,7 @@ def test_methods_that_cannot_be_bounded_are_refused(tmp_path: Path, method: int)
         read_tu(path)
 
 
-def test_no_more_is_unpacked_than_the_directory_says(tmp_path: Path) -> None:
+def test_no_more_is_unpacked_than_the_directory_says(tmp_path):
     """A deflated member that understates its size is cut there, and its checksum fails."""
     path = write_zip(tmp_path / "TINY.zip", TINY)
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as file:
@@ -75,13 +74,13 @@ def test_no_more_is_unpacked_than_the_directory_says(tmp_path: Path) -> None:
     ("limit", "message"),
     [({"MOST_BYTES": 50}, r"to \d+ bytes, more than the 50"), ({"MOST_MEMBERS": 3}, "4 members, more than")],
 )
-def test_too_much_in_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: dict, message: str) -> None:
+def test_too_much_in_all(tmp_path, monkeypatch, limit, message):
     monkeypatch.setattr(archive, *next(iter(limit.items())))
     with pytest.raises(ValueError, match=rf"TINY\.zip .*{message}"):
         read_tu(write_zip(tmp_path / "TINY.zip", TINY))
 
 
-def test_damaged_zips(tmp_path: Path) -> None:
+def test_damaged_zips(tmp_path):
     whole = write_zip(tmp_path / "TINY.zip", TINY).read_bytes()
     path = tmp_path / "damaged.zip"
     for content in (b"", b"<html>not here</html>", whole[: len(whole) // 2]):
@@ -90,7 +89,7 @@ def test_damaged_zips(tmp_path: Path) -> None:
             read_tu(path)
 
 
-def test_a_member_whose_checksum_is_wrong(tmp_path: Path) -> None:
+def test_a_member_whose_checksum_is_wrong(tmp_path):
     path = tmp_path / "TINY.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as file:
         for kind, text in TINY.items():
@@ -100,7 +99,7 @@ def test_a_member_whose_checksum_is_wrong(tmp_path: Path) -> None:
         read_tu(path)
 
 
-def test_one_of_several_sets_by_its_name(tmp_path: Path) -> None:
+def test_one_of_several_sets_by_its_name(tmp_path):
     write_folder(tmp_path, TINY, "X")
     write_folder(tmp_path, {**TINY, "smiles": "C"}, "X_full")
     write_folder(tmp_path / "Y", TINY, "Y")
@@ -118,7 +117,7 @@ def test_one_of_several_sets_by_its_name(tmp_path: Path) -> None:
         read_files(tmp_path / "nowhere")
 
 
-def test_what_other_systems_leave_behind_is_passed_over(tmp_path: Path) -> None:
+def test_what_other_systems_leave_behind_is_passed_over(tmp_path):
     path = write_zip(tmp_path / "TINY.zip", TINY)
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("__MACOSX/TINY/._TINY_A.txt", b"\x00\x05")
@@ -135,13 +134,13 @@ SEPARATED = [b"8,1\n-2,30\n", b"8, 1\n-2, 30", b"  8 ,1  \n -2\t30  \n\n\n", b"8
 
 
 @pytest.mark.parametrize("text", [*SEPARATED, b"8 1\r-2 30\r", b"\xef\xbb\xbf8,1,\n-2,30,\n"])
-def test_any_separators_and_line_ends(text: bytes) -> None:
+def test_any_separators_and_line_ends(text):
     np.testing.assert_array_equal(integer_table(text, "X.txt"), EXPECTED)
     np.testing.assert_array_equal(float_table(text, "X.txt"), EXPECTED)
 
 
 @given(st.lists(st.floats(allow_infinity=False), min_size=1))
-def test_floats_come_back_to_the_last_bit(values: list[float]) -> None:
+def test_floats_come_back_to_the_last_bit(values):
     text = "\n".join(map(repr, values))
     np.testing.assert_array_equal(float_table(text.encode(), "X.txt")[:, 0], values)
 
@@ -162,7 +161,7 @@ def test_floats_come_back_to_the_last_bit(values: list[float]) -> None:
         (b"1\n2\x003\n", "X.txt, line 2: '2\\x003' is not a whole number"),
     ],
 )
-def test_a_fault_is_named_by_file_and_line(text: bytes, message: str) -> None:
+def test_a_fault_is_named_by_file_and_line(text, message):
     with pytest.raises(ValueError) as caught:
         integer_table(text, "X.txt")
     assert message in str(caught.value)

@@ -1,21 +1,19 @@
 """TU data sets, read as graphs: nodes and edges in order, faults named by file and line."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from propkernels.datasets import Dataset, read_tu
+from propkernels.datasets import read_tu
 from propkernels.datasets.tu import TuFiles
 from tests.datasets.tiny import TINY, read, with_changes, write_folder, write_zip
 
 
-def edges(data: Dataset) -> list[tuple[int, int]]:
+def edges(data):
     rows, columns = data.graphs.adjacency.tocoo().coords
     return list(zip(rows.tolist(), columns.tolist(), strict=True))
 
 
-def test_the_tiny_set(tmp_path: Path) -> None:
+def test_the_tiny_set(tmp_path):
     data = read(tmp_path, README="A tiny set.\n")
     assert data.name == "TINY"
     assert data.graphs.graph_ptr.tolist() == [0, 3, 6]
@@ -40,7 +38,7 @@ def test_the_tiny_set(tmp_path: Path) -> None:
     assert gap.graphs.n_edges == 0
 
 
-def test_folder_and_zip_are_the_same(tmp_path: Path) -> None:
+def test_folder_and_zip_are_the_same(tmp_path):
     folder = read(tmp_path)
     for inside in ("TINY", "", "some/where"):
         archive = read_tu(write_zip(tmp_path / "any.zip", TINY, folder=inside))
@@ -51,7 +49,7 @@ def test_folder_and_zip_are_the_same(tmp_path: Path) -> None:
 # the traps
 
 
-def test_unsorted_indicator(tmp_path: Path) -> None:
+def test_unsorted_indicator(tmp_path):
     # the same graphs, with the file's nodes 1..6 being nodes 4, 1, 5, 2, 3, 6 of the tiny set
     data = read(
         tmp_path,
@@ -68,7 +66,7 @@ def test_unsorted_indicator(tmp_path: Path) -> None:
     assert data.extras["coordinates"][:, 0].tolist() == [1, 2, 3, 4, 5, 6]
 
 
-def test_edge_labels_follow_their_edges(tmp_path: Path) -> None:
+def test_edge_labels_follow_their_edges(tmp_path):
     data = read(tmp_path, A="5,4\n4,5\n3,2\n2,3\n2,1\n1,2\n", edge_labels="1\n2\n3\n4\n5\n6\n")
     assert data.graphs.edge_labels is not None
     assert dict(zip(edges(data), data.graphs.edge_labels.tolist(), strict=True)) == {
@@ -76,7 +74,7 @@ def test_edge_labels_follow_their_edges(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_repeated_lines_that_differ_are_parallel_edges(tmp_path: Path) -> None:
+def test_repeated_lines_that_differ_are_parallel_edges(tmp_path):
     data = read(tmp_path, A="1,2\n2,1\n1,2\n1,2\n", edge_labels="5\n6\n7\n5\n")
     assert data.graphs.has_parallel_edges
     labels = data.graphs.edge_labels
@@ -87,7 +85,7 @@ def test_repeated_lines_that_differ_are_parallel_edges(tmp_path: Path) -> None:
     assert data.graphs.adjacency.nnz == 3
 
 
-def test_several_columns_of_labels_are_tuples(tmp_path: Path) -> None:
+def test_several_columns_of_labels_are_tuples(tmp_path):
     data = read(tmp_path, node_labels="1,2\n1,3\n1,2\n0,-1\n1,3\n5,5\n", edge_labels="1,1\n" * 6)
     assert data.graphs.node_labels is not None
     assert data.graphs.node_labels.tolist() == [(1, 2), (1, 3), (1, 2), (0, -1), (1, 3), (5, 5)]
@@ -95,7 +93,7 @@ def test_several_columns_of_labels_are_tuples(tmp_path: Path) -> None:
     assert data.graphs.edge_label_column.present == ((1, 1),)
 
 
-def test_regression_targets(tmp_path: Path) -> None:
+def test_regression_targets(tmp_path):
     one = read(tmp_path, graph_labels=None, graph_attributes=" 0.5\n1\n")
     assert one.target.tolist() == [0.5, 1.0]
     assert one.n_classes is None
@@ -107,7 +105,7 @@ def test_regression_targets(tmp_path: Path) -> None:
     assert both.extras["graph_attributes"].tolist() == [[1.5], [2.5]]
 
 
-def test_extra_files(tmp_path: Path) -> None:
+def test_extra_files(tmp_path):
     data = read(
         tmp_path,
         coordinates="1, 2, 3\n" * 6,
@@ -126,7 +124,7 @@ def test_extra_files(tmp_path: Path) -> None:
 # bad files
 
 N, INDICATOR, LABELS = "TINY_node", "TINY_graph_indicator.txt", "TINY_graph_labels.txt"
-BAD: list[tuple[dict[str, str | None], str]] = [
+BAD = [
     ({"A": "1, 2\n2, 7\n"}, f"line 2 names node 7, but {INDICATOR} has the nodes"),
     ({"A": "1, 2\n0, 1\n"}, "TINY_A.txt, line 2 names node 0, but"),
     ({"A": "1, 2\n2, 1\n3, 4\n"}, "line 3 joins node 3 of graph 1 and node 4 of graph 2"),
@@ -149,7 +147,7 @@ BAD: list[tuple[dict[str, str | None], str]] = [
 ]
 
 
-def test_without_a_target(tmp_path: Path) -> None:
+def test_without_a_target(tmp_path):
     data = read_tu(write_folder(tmp_path, with_changes(graph_labels=None)), target_required=False)
     assert data.target.shape == (2, 0)
     assert data.graphs == read(tmp_path / "whole").graphs
@@ -157,7 +155,7 @@ def test_without_a_target(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("changes", "message"), BAD)
-def test_bad_files(tmp_path: Path, changes: dict[str, str | None], message: str) -> None:
+def test_bad_files(tmp_path, changes, message):
     with pytest.raises(ValueError) as caught:
         read(tmp_path, **changes)
     assert message in str(caught.value)
@@ -169,7 +167,7 @@ def test_bad_files(tmp_path: Path, changes: dict[str, str | None], message: str)
 @pytest.mark.parametrize(
     ("values", "n_edges"), [("5\n6\n5", 2), ("nan\n6\nnan", 2), ("5\n6\n7", 3), (None, 2)]
 )
-def test_repeated_lines_are_compared(values: str | None, n_edges: int) -> None:
+def test_repeated_lines_are_compared(values, n_edges):
     files = {"A": b"1,2\n2,1\n1,2", "graph_indicator": b"1\n1", "graph_labels": b"0"}
     files |= {} if values is None else {"edge_attributes": values.encode()}
     graphs = TuFiles("X", files).assemble().graphs
@@ -177,7 +175,7 @@ def test_repeated_lines_are_compared(values: str | None, n_edges: int) -> None:
     assert graphs.is_unweighted
 
 
-def test_graphs_that_are_only_counted_are_in_proportion_to_the_file(tmp_path: Path) -> None:
+def test_graphs_that_are_only_counted_are_in_proportion_to_the_file(tmp_path):
     files = {"A": "", "graph_indicator": "1\n9000000000\n"}
     folder = write_folder(tmp_path / "TINY", files)
     message = "9,000,000,000 graphs are declared beside 2 lines of TINY_graph_indicator.txt, which allow"

@@ -1,9 +1,8 @@
 """A tiny data set in the TU layout, to be spoiled in one place by each test."""
 
 import zipfile
-from pathlib import Path
 
-from propkernels.datasets import Dataset, read_tu
+from propkernels.datasets import read_tu
 
 # a path of three nodes and a single edge; node 6 of the file is isolated, in graph 2
 TINY = {
@@ -14,13 +13,13 @@ TINY = {
 }
 
 
-def with_changes(**changes: str | None) -> dict[str, str]:
+def with_changes(**changes):
     """The tiny files with some replaced, added, or (None) removed."""
     files = {**TINY, **changes}
     return {kind: text for kind, text in files.items() if text is not None}
 
 
-def write_folder(folder: Path, files: dict[str, str], name: str = "TINY") -> Path:
+def write_folder(folder, files, name="TINY"):
     folder.mkdir(parents=True, exist_ok=True)
     for kind, text in files.items():
         file = f"{kind}.txt" if kind == "README" else f"{name}_{kind}.txt"
@@ -28,7 +27,7 @@ def write_folder(folder: Path, files: dict[str, str], name: str = "TINY") -> Pat
     return folder
 
 
-def write_zip(path: Path, files: dict[str, str], name: str = "TINY", folder: str | None = None) -> Path:
+def write_zip(path, files, name="TINY", folder=None):
     inside = name if folder is None else folder
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for kind, text in files.items():
@@ -36,12 +35,12 @@ def write_zip(path: Path, files: dict[str, str], name: str = "TINY", folder: str
     return path
 
 
-def read(tmp_path: Path, **changes: str | None) -> Dataset:
+def read(tmp_path, **changes):
     """Write the tiny set with changes to a folder, and read it."""
     return read_tu(write_folder(tmp_path / "TINY", with_changes(**changes)))
 
 
-def write_files(folder: Path, files: dict[str, str | bytes]) -> list[Path]:
+def write_files(folder, files):
     """Write files by name, in folders that are made for them, and return their paths."""
     paths = [folder / name for name in files]
     for path, content in zip(paths, files.values(), strict=True):

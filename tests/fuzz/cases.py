@@ -5,22 +5,15 @@ all else fails the test, which names the number of the case. ``PROPKERNELS_FUZZ=
 of each check instead of a few, and ``PROPKERNELS_FUZZ_FIRST=123`` begins with case 123.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import warnings
 import zlib
-from collections.abc import Callable
-from typing import Any, TypeVar
 
 import numpy as np
 
 import propkernels
 
-T = TypeVar("T")
-Generator = np.random.Generator
-Check = Callable[[Generator], None]
 # Texts that Python and its libraries write for programmers, and that tell a user nothing.
 INTERNAL = re.compile(
     r"object has no attribute|index out of range|is out of bounds|unhashable|not subscriptable"
@@ -41,12 +34,12 @@ class Refused(Exception):
     """The input was refused in one clear sentence, as it may be."""
 
 
-def pick(rng: Generator, several: Any) -> Any:
+def pick(rng, several):
     """One of several values."""
     return several[int(rng.integers(len(several)))]
 
 
-def run_cases(check: Check, few: int) -> None:
+def run_cases(check, few):
     """Run the cases of a check, all different from those of other checks."""
     first = int(os.environ.get("PROPKERNELS_FUZZ_FIRST", "0"))
     for number in range(first, first + int(os.environ.get("PROPKERNELS_FUZZ", few))):
@@ -63,7 +56,7 @@ def run_cases(check: Check, few: int) -> None:
             raise
 
 
-def try_to(function: Callable[[], T], *also: type[Exception]) -> T:
+def try_to(function, *also):
     """Call a function that may refuse its input; any other error passes through."""
     try:
         return function()
@@ -75,7 +68,7 @@ def try_to(function: Callable[[], T], *also: type[Exception]) -> T:
         raise
 
 
-def same(computed: Any, expected: Any, what: str, exact: bool = False) -> None:
+def same(computed, expected, what, exact=False):
     """Refuse results that differ: in any bit, or beyond the rounding of base kernels and normalization."""
     if isinstance(expected, (propkernels.GraphDatabase, propkernels.GridDatabase)):
         if computed != expected:
@@ -89,5 +82,5 @@ def same(computed: Any, expected: Any, what: str, exact: bool = False) -> None:
         raise Wrong(f"{what}: {computed.tolist()} instead of {expected.tolist()}"[:300])
 
 
-def dense(output: Any) -> np.ndarray:
+def dense(output):
     return output.toarray() if hasattr(output, "toarray") else np.asarray(output)

@@ -4,11 +4,8 @@ Bytes that are flipped at random seldom pass a checksum. A forger changes the he
 a column of a Parquet file, or a number in a manifest, and seals the file anew.
 """
 
-from __future__ import annotations
-
 import io
 import json
-from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
@@ -16,11 +13,10 @@ import numpy as np
 from tests.fuzz.cases import pick
 from tests.fuzz.values import as_kept, near_power, right_sizes, wild_array, wild_sizes
 
-Generator = np.random.Generator
 TEXTS = ("", "a", "nan", "None", "\0", "\ud800".encode("utf-8", "replace").decode(), "x" * 200, "1", "<b>")
 
 
-def damaged(data: bytes, rng: Generator) -> bytes:
+def damaged(data, rng):
     """The same bytes with some flipped, cut off, doubled, or put elsewhere."""
     text = bytearray(data)
     for _ in range(int(rng.integers(1, 4))):
@@ -39,7 +35,7 @@ def damaged(data: bytes, rng: Generator) -> bytes:
     return bytes(text)
 
 
-def changed_tree(tree: Any, rng: Generator) -> Any:
+def changed_tree(tree, rng):
     """Another value at a random place of nested lists and dictionaries."""
     if isinstance(tree, dict) and tree and rng.random() < 0.95:
         key = pick(rng, sorted(tree))
@@ -55,7 +51,7 @@ def changed_tree(tree: Any, rng: Generator) -> Any:
     return pick(rng, values)
 
 
-def changed_archive(data: bytes, rng: Generator) -> bytes:
+def changed_archive(data, rng):
     """A model file with another header or another array, and checksums that are right."""
     with ZipFile(io.BytesIO(data)) as archive:
         members = {info.filename: archive.read(info) for info in archive.infolist()}
@@ -72,7 +68,7 @@ def changed_archive(data: bytes, rng: Generator) -> bytes:
     return stream.getvalue()
 
 
-def changed_npy(data: bytes, rng: Generator) -> bytes:
+def changed_npy(data, rng):
     """An array with other numbers or another shape; sometimes its header alone lies."""
     try:
         array = np.load(io.BytesIO(data), allow_pickle=False)
@@ -87,7 +83,7 @@ def changed_npy(data: bytes, rng: Generator) -> bytes:
     return stream.getvalue()
 
 
-def _with_header(array: np.ndarray, shape: tuple[int, ...]) -> bytes:
+def _with_header(array, shape):
     """The bytes of an array under a header that tells another shape."""
     stream = io.BytesIO()
     header = {"descr": np.lib.format.dtype_to_descr(array.dtype), "fortran_order": False, "shape": shape}
@@ -95,7 +91,7 @@ def _with_header(array: np.ndarray, shape: tuple[int, ...]) -> bytes:
     return stream.getvalue() + array.tobytes()
 
 
-def _changed_array(array: np.ndarray, rng: Generator) -> np.ndarray:
+def _changed_array(array, rng):
     style = int(rng.integers(7))
     if style <= 2 or array.ndim == 0:
         return wild_array(rng, array)
@@ -112,7 +108,7 @@ def _changed_array(array: np.ndarray, rng: Generator) -> np.ndarray:
     return pick(rng, (array[None], array.ravel()[::-1].reshape(array.shape), array[..., :0]))
 
 
-def table_bytes(table: Any, **options: Any) -> bytes:
+def table_bytes(table, **options):
     """A table of Arrow as the bytes of a Parquet file."""
     import pyarrow.parquet as pq
 
@@ -121,13 +117,13 @@ def table_bytes(table: Any, **options: Any) -> bytes:
     return stream.getvalue()
 
 
-def read_table(data: bytes) -> Any:
+def read_table(data):
     import pyarrow.parquet as pq
 
     return pq.read_table(io.BytesIO(data))
 
 
-def changed_table(table: Any, rng: Generator) -> Any:
+def changed_table(table, rng):
     """A table with other numbers, lists of other lengths, another type or a gap in one or two columns."""
     for _ in range(int(rng.integers(1, 3))):
         if table.num_columns == 0:
@@ -147,7 +143,7 @@ def changed_table(table: Any, rng: Generator) -> Any:
     return table
 
 
-def _changed_column(column: Any, rng: Generator) -> Any:
+def _changed_column(column, rng):
     """Another column of as many rows."""
     import pyarrow as pa
 
@@ -167,7 +163,7 @@ def _changed_column(column: Any, rng: Generator) -> Any:
     return pa.array([pick(rng, (None, *TEXTS)) for _ in range(n)]) if style else pa.nulls(n)
 
 
-def _changed_lists(column: Any, rng: Generator) -> Any:
+def _changed_lists(column, rng):
     import pyarrow as pa
 
     rows = column.to_pylist()

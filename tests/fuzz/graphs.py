@@ -1,7 +1,5 @@
 """Random small graphs as plain values, which can be printed and turned into any form."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +8,8 @@ import scipy.sparse as sp
 
 import propkernels as pk
 
-Generator = np.random.Generator
 WEIGHTS = (1.0, 2.0, 0.5, 3.25, 0.1, 0.3, 1e-3, 1e3)
-LABELS: dict[str, tuple[Any, ...]] = {
+LABELS = {
     "int": (0, 1, 2, 3),
     "str": ("a", "b", "", "é"),
     "any": (0, "a", (0, "b"), 0.5, True, b"x", frozenset({1, 2}), "0", 2**70),
@@ -29,14 +26,14 @@ class Plain:
     labels: tuple[Any, ...] | None
     attributes: tuple[tuple[float, ...], ...] | None
 
-    def dense(self) -> np.ndarray:
+    def dense(self):
         matrix = np.zeros((self.n, self.n))
         for i, j, weight in self.edges:
             matrix[i, j] = weight
         return matrix
 
 
-def random_graphs(rng: Generator, n_graphs: int | None = None) -> list[Plain]:
+def random_graphs(rng, n_graphs=None):
     """A few graphs that share what they have: labels or none, attributes or none."""
     number = int(rng.integers(1, 5)) if n_graphs is None else n_graphs
     style = {
@@ -52,7 +49,7 @@ def random_graphs(rng: Generator, n_graphs: int | None = None) -> list[Plain]:
     return [_one_graph(rng, style) for _ in range(number)]
 
 
-def _one_graph(rng: Generator, style: dict[str, Any]) -> Plain:
+def _one_graph(rng, style):
     n = int(rng.integers(0, style["most"] + 1))
     edges = {}
     for i in range(n):
@@ -62,13 +59,13 @@ def _one_graph(rng: Generator, style: dict[str, Any]) -> Plain:
                 edges[i, j] = weight
                 if not style["directed"]:
                     edges[j, i] = weight
-    labels: Any = None
+    labels = None
     if style["labels"] != "none":
         kinds = LABELS[style["labels"]]
         labels = tuple(
             None if rng.random() < style["hidden"] else kinds[rng.integers(len(kinds))] for _ in range(n)
         )
-    attributes: Any = None
+    attributes = None
     if style["dimensions"]:
         values = np.round(rng.normal(size=(n, style["dimensions"])), 2)
         values[rng.random(values.shape) < style["missing"]] = np.nan
@@ -76,7 +73,7 @@ def _one_graph(rng: Generator, style: dict[str, Any]) -> Plain:
     return Plain(n, tuple((i, j, w) for (i, j), w in sorted(edges.items())), labels, attributes)
 
 
-def database(graphs: list[Plain]) -> pk.GraphDatabase:
+def database(graphs):
     """All graphs in one database."""
     sizes = [graph.n for graph in graphs]
     matrix = sp.block_diag([sp.csr_array(g.dense()) for g in graphs], format="csr") if sum(sizes) else None
@@ -89,7 +86,7 @@ def database(graphs: list[Plain]) -> pk.GraphDatabase:
     return pk.GraphDatabase(adjacency, np.cumsum([0, *sizes]), labels, attributes)
 
 
-def _joined(labels: list[Any]) -> Any:
+def _joined(labels):
     if labels[0] is None:
         return None
     array = np.empty(sum(map(len, labels)), dtype=object)
@@ -98,7 +95,7 @@ def _joined(labels: list[Any]) -> Any:
     return array
 
 
-def in_form(matrix: np.ndarray, form: str) -> Any:
+def in_form(matrix, form):
     """The same adjacency in another representation."""
     if form == "dense":
         return matrix
@@ -123,7 +120,7 @@ def in_form(matrix: np.ndarray, form: str) -> Any:
     return coo.asformat(form)
 
 
-def tuples(graphs: list[Plain], form: str = "dense") -> list[tuple[Any, ...]]:
+def tuples(graphs, form="dense"):
     """Each graph as (adjacency, labels, attributes); one without nodes has as many attributes as others."""
     width = next((len(row) for graph in graphs for row in graph.attributes or ()), 1)
     return [

@@ -1,7 +1,5 @@
 """A file of a stranger takes memory and time in proportion to its size, whatever it declares."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -9,11 +7,9 @@ import resource
 import signal
 import time
 import zipfile
-from collections.abc import Callable
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -25,27 +21,27 @@ from tests.datasets.tiny import TINY, write_folder
 FREE, TIMES, SECONDS = 2**27, 1000, 20
 
 
-def parquet(columns: dict[str, Any]) -> bytes:
+def parquet(columns):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     stream = io.BytesIO()
     pq.write_table(pa.table(columns), stream, compression="zstd")
     return stream.getvalue()
 
 
-def equal_lists(n_rows: int, length: int) -> Any:
+def equal_lists(n_rows, length):
     """Lists of zeros."""
     pa = pytest.importorskip("pyarrow")
     ends = pa.array(np.arange(n_rows + 1, dtype=np.int32) * length)
     return pa.ListArray.from_arrays(ends, pa.array(np.zeros(n_rows * length, dtype=np.int64)))
 
 
-def parquet_graphs(n_rows: int, n_edges: int) -> bytes:
+def parquet_graphs(n_rows, n_edges):
     sizes = np.full(n_rows, min(n_edges, 1))
     edges = equal_lists(n_rows, n_edges)
     return parquet({"n_nodes": sizes, "source": edges, "target": edges})
 
 
-def zipped(files: dict[str, bytes]) -> bytes:
+def zipped(files):
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
@@ -53,22 +49,22 @@ def zipped(files: dict[str, bytes]) -> bytes:
     return stream.getvalue()
 
 
-def picture(side: int) -> bytes:
+def picture(side):
     image, stream = pytest.importorskip("PIL.Image"), io.BytesIO()
     image.new("L", (side, side)).save(stream, "PNG")
     return stream.getvalue()
 
 
-def array(shape: str) -> bytes:
+def array(shape):
     header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}".ljust(117) + "\n"
     return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + bytes(50)
 
 
-def keys_of_their_own(n: int) -> bytes:
+def keys_of_their_own(n):
     return json.dumps({"nodes": [{"id": i, f"k{i}": 0} for i in range(n)], "links": []}).encode()
 
 
-COSTLY: dict[str, Callable[[], bytes]] = {
+COSTLY = {
     "graphs without nodes.parquet": lambda: parquet_graphs(5_000_000, 0),
     "graphs of equal edges.parquet": lambda: parquet_graphs(10, 3_000_000),
     "equal rows of a table.parquet": lambda: parquet({"smiles": np.full(8_000_000, "C")}),
@@ -90,7 +86,7 @@ COSTLY: dict[str, Callable[[], bytes]] = {
 }
 
 
-def read(path: Path) -> None:
+def read(path):
     """Open a file as what its name says; refusals are sentences."""
     with suppress(ValueError, OSError):
         if path.suffix == ".pk":
@@ -99,7 +95,7 @@ def read(path: Path) -> None:
             pk.datasets.open_source(path.parent if path.suffix == ".png" else path, errors="skip")
 
 
-def cost(work: Callable[[], None]) -> tuple[int, int, float]:
+def cost(work):
     """Return the code with which a fork ends that does some work, its memory and processor time."""
     reading, writing = os.pipe()
     if child := os.fork():
@@ -168,7 +164,7 @@ def test_pipes_devices_and_links_are_not_read(tmp_path, name, kind):
     (tmp_path / name).unlink(missing_ok=True)
     SPECIAL[kind](tmp_path / name)
 
-    def refused() -> None:
+    def refused():
         with pytest.raises((ValueError, OSError)) as caught:
             DOORS[name](tmp_path / name)
         hostname = Path("/etc/hostname").read_text().strip() if Path("/etc/hostname").exists() else "?"

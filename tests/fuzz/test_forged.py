@@ -4,16 +4,12 @@ What is accepted has arrays that fit together and answers when it is used; all e
 Files that once led to a wrong answer, a crash or an unclear error lie in ``corpus/DOOR/NAME``.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import tempfile
-from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
@@ -21,22 +17,15 @@ import pytest
 
 import propkernels as pk
 from propkernels.storage.model_files import ModelFileError
-from tests.fuzz.cases import Generator, Refused, pick, run_cases, try_to
-from tests.fuzz.forging import (
-    changed_archive,
-    changed_table,
-    changed_tree,
-    damaged,
-    read_table,
-    table_bytes,
-)
+from tests.fuzz.cases import Refused, pick, run_cases, try_to
+from tests.fuzz.forging import changed_archive, changed_table, changed_tree, damaged, read_table, table_bytes
 from tests.fuzz.models import NAMES, file_of, use
 from tests.fuzz.valid import check_database, check_sparse
 
 CORPUS = Path(__file__).parent / "corpus"
 
 
-def read(door: Callable[[Path], None], name: str, data: bytes) -> None:
+def read(door, name, data):
     """Have a file of these bytes read."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
@@ -44,7 +33,7 @@ def read(door: Callable[[Path], None], name: str, data: bytes) -> None:
         door(path)
 
 
-def read_model(path: Path) -> None:
+def read_model(path):
     """The name of a file begins with that of the model: MODEL--WHAT.pk."""
     model = try_to(lambda: pk.load_model(path), ModelFileError)
     if isinstance(model, pk.GraphDatabase):
@@ -52,20 +41,20 @@ def read_model(path: Path) -> None:
     try_to(lambda: use(path.stem.partition("--")[0], model), MemoryError)
 
 
-def read_parquet(path: Path) -> None:
+def read_parquet(path):
     check_database(try_to(lambda: pk.GraphDatabase.from_parquet(path), OSError, MemoryError))
 
 
-def read_data_set(path: Path) -> None:
+def read_data_set(path):
     check_database(try_to(lambda: pk.datasets.read_tu(path), OSError).graphs)
 
 
-def read_source(path: Path) -> None:
+def read_source(path):
     found = try_to(lambda: pk.datasets.open_source(path, target_required=False), OSError, MemoryError)
     check_database(found.graphs)
 
 
-def read_features(path: Path) -> None:
+def read_features(path):
     folder = path.with_suffix("")
     with ZipFile(path) as archive:
         archive.extractall(folder)
@@ -74,7 +63,7 @@ def read_features(path: Path) -> None:
     try_to(lambda: (opened.target, opened.ids), OSError)
 
 
-DOORS: dict[str, Callable[[Path], None]] = {
+DOORS = {
     "features": read_features,
     "model": read_model,
     "parquet": read_parquet,
@@ -83,7 +72,7 @@ DOORS: dict[str, Callable[[Path], None]] = {
 }
 
 
-def model(rng: Generator) -> None:
+def model(rng):
     """One header or array of a model file changed, or two."""
     name = pick(rng, NAMES)
     data = changed_archive(file_of(name), rng)
@@ -91,17 +80,17 @@ def model(rng: Generator) -> None:
     read(read_model, f"{name}--forged.pk", data)
 
 
-def model_bytes(rng: Generator) -> None:
+def model_bytes(rng):
     """A model file damaged anywhere."""
     name = pick(rng, NAMES)
     read(read_model, f"{name}--damaged.pk", damaged(file_of(name), rng))
 
 
 @cache
-def parquet_files() -> list[bytes]:
+def parquet_files():
     """Small Parquet databases: labels of numbers, of texts and as JSON, weights, attributes, targets."""
     found = []
-    labels: tuple[Any, ...] = ([0, 1, 2, 1, 0], list("abcab"), [("a", 1), 2.5, "x", 2.5, ("a", 1)])
+    labels = ([0, 1, 2, 1, 0], list("abcab"), [("a", 1), 2.5, "x", 2.5, ("a", 1)])
     for given in labels:
         values = np.empty(5, dtype=object)
         values[:] = given
@@ -116,19 +105,19 @@ def parquet_files() -> list[bytes]:
     return found
 
 
-def parquet(rng: Generator) -> None:
+def parquet(rng):
     """Columns of a Parquet database changed."""
     table = changed_table(read_table(pick(rng, parquet_files())), rng)
     read(read_parquet, "g.parquet", table_bytes(table))
 
 
-def parquet_bytes(rng: Generator) -> None:
+def parquet_bytes(rng):
     """A Parquet database damaged anywhere."""
     read(read_parquet, "g.parquet", damaged(pick(rng, parquet_files()), rng))
 
 
 @cache
-def feature_files() -> dict[str, bytes]:
+def feature_files():
     """The files of a folder of features of twelve molecules in three parts."""
     data = pk.datasets.make_molecules(12, random_state=0, mean_nodes=6)
     features = pk.PropagationFeatures(n_features=256, t_max=1, random_state=0)
@@ -139,7 +128,7 @@ def feature_files() -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in out.iterdir() if not path.name.startswith(".")}
 
 
-def zipped(files: dict[str, bytes]) -> bytes:
+def zipped(files):
     """The files of a folder in one file."""
     stream = io.BytesIO()
     with ZipFile(stream, "w") as archive:
@@ -148,7 +137,7 @@ def zipped(files: dict[str, bytes]) -> bytes:
     return stream.getvalue()
 
 
-def part(rng: Generator) -> None:
+def part(rng):
     """A part of features with other columns."""
     files = feature_files()
     name = pick(rng, sorted(name for name in files if name.endswith(".parquet")))
@@ -156,7 +145,7 @@ def part(rng: Generator) -> None:
     read(read_features, "features.zip", zipped({**files, name: data}))
 
 
-def manifest(rng: Generator) -> None:
+def manifest(rng):
     """A manifest of a folder of features with another value."""
     files = feature_files()
     changed = json.dumps(changed_tree(json.loads(files["features.json"]), rng)).encode()

@@ -1,23 +1,19 @@
 """The contract of kernels on generated graphs and parameters; files, scales and forms of input."""
 
-from __future__ import annotations
-
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import propkernels as pk
 from tests import test_contract as contract
-from tests.fuzz.cases import Generator, Refused, pick, run_cases, same, try_to
+from tests.fuzz.cases import Refused, pick, run_cases, same, try_to
 from tests.fuzz.graphs import FORMS, Plain, database, random_graphs, tuples
 from tests.test_contract_discovery import fitted, has, make, under_contract, variations
 
 # settings that are tried here beside those of the contract
-MORE: tuple[dict[str, Any], ...] = (
+MORE = (
     {"labels": "log_degree"},
     {"bin_width": 10.0},
     {"attributes": "truncated"},
@@ -29,7 +25,7 @@ MORE: tuple[dict[str, Any], ...] = (
 )
 
 
-def random_setting(rng: Generator, *kinds: str) -> tuple[type, dict[str, Any]]:
+def random_setting(rng, *kinds):
     """An estimator that gives rows or graphs, with the parameters of up to two variations."""
     cls = pick(rng, list(under_contract(*kinds).values()))
     several = [*variations(cls), *(one for one in MORE if has(cls, *one))]
@@ -37,17 +33,17 @@ def random_setting(rng: Generator, *kinds: str) -> tuple[type, dict[str, Any]]:
     return cls, first | second if rng.random() < 0.5 else first
 
 
-def accepted(rng: Generator, *kinds: str) -> tuple[type, dict[str, Any], list[Plain], Any]:
+def accepted(rng, *kinds):
     """A random estimator and random graphs that it takes, and its output on them."""
     cls, parameters = random_setting(rng, *(kinds or contract.ROWS))
     plain = random_graphs(rng)
     return cls, parameters, plain, try_to(lambda: fitted(cls, parameters, database(plain))[1])
 
 
-def of_the_contract(test: Callable[..., None]) -> Callable[[Generator], None]:
+def of_the_contract(test):
     """A test of the contract as a check on random graphs."""
 
-    def check(rng: Generator) -> None:
+    def check(rng):
         cls, parameters, plain, _ = accepted(rng)
         if "semidefinite" in test.__name__ and parameters.get("attributes") == "truncated":
             raise Refused("documented: not semidefinite")
@@ -60,12 +56,12 @@ def of_the_contract(test: Callable[..., None]) -> Callable[[Generator], None]:
     return check
 
 
-def graphs_that_become_graphs(rng: Generator) -> None:
+def graphs_that_become_graphs(rng):
     cls, _, plain, _ = accepted(rng, "graph")
     contract.test_graphs_that_become_graphs(cls, database(plain))
 
 
-def forms_of_graphs(rng: Generator) -> None:
+def forms_of_graphs(rng):
     cls, parameters, plain, expected = accepted(rng)
     form, graphs = pick(rng, FORMS), list(database(plain))
     for given in (tuples(plain, form), graphs, tuple(graphs), iter(graphs)):
@@ -76,7 +72,7 @@ def forms_of_graphs(rng: Generator) -> None:
         )
 
 
-def saved_and_loaded(rng: Generator) -> None:
+def saved_and_loaded(rng):
     cls, parameters, plain, _ = accepted(rng)
     estimator, graphs = make(cls, **parameters).fit(database(plain)), database(plain)
     with tempfile.TemporaryDirectory() as folder:
@@ -86,7 +82,7 @@ def saved_and_loaded(rng: Generator) -> None:
     same(loaded.transform(graphs), estimator.transform(graphs), "saved and loaded", exact=True)
 
 
-def scale_of_weights(rng: Generator) -> None:
+def scale_of_weights(rng):
     """Powers of two are exact: kernels that divide by degrees do not notice them, to the bit."""
     cls, parameters, plain, expected = accepted(rng)
     scheme = parameters.get("propagation")
@@ -106,7 +102,7 @@ def scale_of_weights(rng: Generator) -> None:
     same(computed, expected, f"weights times 2**{exponent}")
 
 
-def refitted(rng: Generator) -> None:
+def refitted(rng):
     cls, parameters, plain, expected = accepted(rng)
     estimator = make(cls, **parameters)
     try_to(lambda: estimator.fit(database(plain[::-1])))

@@ -3,12 +3,8 @@
 The first four checks compare with Python's own integers: accepted if, and only if, they are right.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,11 +18,10 @@ from tests.fuzz.valid import check_database
 from tests.fuzz.values import in_some_type, near_power, wild_array, wild_offsets, wild_sizes, wrapped
 from tests.test_contract_discovery import discover, make, the_zoo
 
-Generator = np.random.Generator
 SLOW = (4, 2**22)  # parameters between these are right, and take long
 
 
-def as_integers(given: Any) -> list[int] | None:
+def as_integers(given):
     """The numbers of an array or list, or None where they are not whole numbers of at most 64 bits."""
     array = np.asarray(given)
     if array.dtype.kind in "iu":
@@ -34,13 +29,13 @@ def as_integers(given: Any) -> list[int] | None:
     return [] if array.size == 0 and array.dtype.kind == "f" else None
 
 
-def is_partition(values: list[int] | None, total: int) -> bool:
+def is_partition(values, total):
     return (
         bool(values) and values[0] == 0 and values[-1] == total and all(a <= b for a, b in pairwise(values))
     )
 
 
-def judge(take: Callable[[], Any], is_right: bool, given: Any) -> None:
+def judge(take, is_right, given):
     """What is right is taken, as it is; all else is refused in one sentence."""
     try:
         take()
@@ -52,19 +47,19 @@ def judge(take: Callable[[], Any], is_right: bool, given: Any) -> None:
         raise Wrong(f"{given!r} was taken")
 
 
-def database(rng: Generator) -> None:
+def database(rng):
     n = int(rng.integers(0, 6))
     given = in_some_type(rng, wild_offsets(rng, int(rng.integers(0, 6)), n))
     judge(lambda: pk.GraphDatabase(sp.csr_array((n, n)), given), is_partition(as_integers(given), n), given)
 
 
-def offsets(rng: Generator) -> None:
+def offsets(rng):
     total = int(rng.integers(0, 6))
     given = in_some_type(rng, wild_offsets(rng, int(rng.integers(0, 6)), total))
     judge(lambda: check_offsets(given, total, "ptr"), is_partition(as_integers(given), total), given)
 
 
-def sizes(rng: Generator) -> None:
+def sizes(rng):
     total = int(rng.integers(0, 6))
     given = in_some_type(rng, wild_sizes(rng, int(rng.integers(0, 6)), total))
     values = as_integers(given)
@@ -72,7 +67,7 @@ def sizes(rng: Generator) -> None:
     judge(lambda: check_sizes(given, "sizes", total=total), is_right and total < MOST_THINGS, given)
 
 
-def indices(rng: Generator) -> None:
+def indices(rng):
     length, least = int(rng.integers(0, 6)), int(rng.integers(-1, 1))
     several = [near_power(rng) if rng.random() < 0.2 else int(rng.integers(-1, 7)) for _ in range(3)]
     given = in_some_type(rng, several[: int(rng.integers(0, 4))])
@@ -81,14 +76,14 @@ def indices(rng: Generator) -> None:
     judge(lambda: check_indices(given, length, "places", least=least), is_right, given)
 
 
-def ring(n: int) -> Any:
+def ring(n):
     """The adjacency of a cycle."""
     at = np.arange(n)
     rows, columns = np.concatenate([at, (at + 1) % n]), np.concatenate([(at + 1) % n, at])
     return sp.csr_array((np.ones(2 * n), (rows, columns)), shape=(n, n)) if n > 2 else sp.csr_array((n, n))
 
 
-def forged_sparse(rng: Generator, n: int, columns: int) -> Any:
+def forged_sparse(rng, n, columns):
     """A sparse matrix whose arrays were replaced behind scipy's back."""
     matrix = sp.random_array(
         (n, columns), density=0.5, rng=rng, format=pick(rng, ("csr", "csc", "coo", "bsr"))
@@ -107,14 +102,14 @@ def forged_sparse(rng: Generator, n: int, columns: int) -> Any:
     return matrix
 
 
-def adjacency(rng: Generator) -> None:
+def adjacency(rng):
     """GraphDatabase of a sparse matrix whose arrays lie."""
     n = int(rng.integers(1, 7))
     matrix = forged_sparse(rng, n, n)
     check_database(try_to(lambda: pk.GraphDatabase(matrix, [0, n])))
 
 
-def distributions(rng: Generator) -> None:
+def distributions(rng):
     """Label distributions in a sparse matrix whose arrays lie."""
     n = int(rng.integers(1, 7))
     rows = forged_sparse(rng, n, 3)
@@ -122,7 +117,7 @@ def distributions(rng: Generator) -> None:
 
 
 @cache
-def packed() -> list[dict[str, Any]]:
+def packed():
     """Databases of all kinds as plain arrays."""
     zoo = the_zoo()
     data = pk.datasets.make_molecules(4, random_state=0, mean_nodes=6).graphs
@@ -130,7 +125,7 @@ def packed() -> list[dict[str, Any]]:
     return [pack(graphs) for graphs in (zoo[:6], data, probabilities)]
 
 
-def unpacked(rng: Generator) -> None:
+def unpacked(rng):
     """A database from parts of unknown origin, as a model file has them."""
     parts = dict(pick(rng, packed()))
     for _ in range(int(rng.integers(1, 3))):
@@ -154,11 +149,11 @@ def unpacked(rng: Generator) -> None:
 
 
 @cache
-def some_graphs() -> pk.GraphDatabase:
+def some_graphs():
     return the_zoo()[:7]
 
 
-def selection(rng: Generator) -> None:
+def selection(rng):
     """Graphs chosen by numbers far outside."""
     graphs = some_graphs()
     numbers = [near_power(rng) if rng.random() < 0.3 else int(rng.integers(-7, 7)) for _ in range(3)]
@@ -180,7 +175,7 @@ def selection(rng: Generator) -> None:
 
 
 @cache
-def whole_parameters() -> list[tuple[type, str]]:
+def whole_parameters():
     """Parameters of estimators of graphs whose defaults are whole numbers."""
     no_graphs = "MoleculesToGraphs", "GrayLevels", "KMeansColors"
     return [
@@ -191,7 +186,7 @@ def whole_parameters() -> list[tuple[type, str]]:
     ]
 
 
-def parameter(rng: Generator) -> None:
+def parameter(rng):
     """A number of iterations, hashes or columns near a power of two."""
     cls, which = pick(rng, whole_parameters())
     value = near_power(rng)
@@ -200,17 +195,7 @@ def parameter(rng: Generator) -> None:
     try_to(lambda: make(cls, **{which: value}).fit_transform(some_graphs()[:3]), MemoryError)
 
 
-CHECKS = (
-    database,
-    offsets,
-    sizes,
-    indices,
-    adjacency,
-    distributions,
-    unpacked,
-    selection,
-    parameter,
-)
+CHECKS = (database, offsets, sizes, indices, adjacency, distributions, unpacked, selection, parameter)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)

@@ -4,15 +4,11 @@ Both ways of reading agree; what was written gives the same kernel when
 it is read, or is refused when it is written.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
@@ -21,14 +17,14 @@ import pytest
 import propkernels as pk
 from propkernels.datasets import open_source, read_tu, write_tu
 from propkernels.scale import featurize, partition
-from tests.fuzz.cases import Generator, Refused, Wrong, pick, run_cases, same, try_to
+from tests.fuzz.cases import Refused, Wrong, pick, run_cases, same, try_to
 from tests.fuzz.forging import damaged
 from tests.fuzz.graphs import database, random_graphs
 from tests.fuzz.valid import check_database
 
 SMILES = ("CCO", "CN", "c1ccccc1", "CC(=O)O", "N", "CCl", "C#N", "OCC")
 WORDS = ("NA", "None", "null", "nan", "NaN", "N/A", "yes", "no", "01", "1", "true", "é", "a b", 'q"t', "x,y")
-LABELS: tuple[tuple[Any, ...], ...] = (
+LABELS = (
     ("01", "1", "001"),
     ("None", "null", "NA", "nan"),
     (0, 1, 2),
@@ -54,9 +50,9 @@ TU = {
 TU_CELLS = (0, 1, -1, 0.5, 1e-300, 1e300, 1.7e308, 2**31, 2**63, 2**64, 10**400, "nan", "inf", "True", "1j")
 
 
-def plain(values: Any) -> list[Any]:
+def plain(values):
     """Targets as Python values: None where missing, numbers as floats, all else as text."""
-    found: list[Any] = []
+    found = []
     for value in np.asarray(values).tolist():
         if value is None or (isinstance(value, float) and math.isnan(value)):
             found.append(None)
@@ -65,17 +61,17 @@ def plain(values: Any) -> list[Any]:
     return found
 
 
-def hashed() -> Any:
+def hashed():
     return pk.PropagationFeatures(n_features=64, t_max=0, random_state=0)
 
 
-def table(rows: list[list[str]], separator: str) -> bytes:
+def table(rows, separator):
     stream = io.StringIO()
     csv.writer(stream, delimiter=separator, lineterminator="\n").writerows(rows)
     return stream.getvalue().encode()
 
 
-def molecules(rng: Generator, suffix: str) -> bytes:
+def molecules(rng, suffix):
     """A file of molecules with hostile targets and names; some molecules cannot be read."""
     pool = pick(rng, (SMILES, (*SMILES, "xyz", "", "*")))
     words = (*WORDS, "", " lead", "tab\tx", "line\nbreak", "x\x85y", "\u2028x", "> <y>", "M  END", "$$$$")
@@ -96,7 +92,7 @@ def molecules(rng: Generator, suffix: str) -> bytes:
     return text.encode()[: -int(rng.integers(1, 7)) if rng.random() < 0.2 else None]
 
 
-def answer(run: Callable[[], Any]) -> Any:
+def answer(run):
     """What a reader gives, or None where it refuses."""
     try:
         return try_to(run, OSError, RuntimeError)
@@ -104,7 +100,7 @@ def answer(run: Callable[[], Any]) -> Any:
         return None
 
 
-def parts_agree(rng: Generator) -> None:
+def parts_agree(rng):
     """A file of molecules read whole and part by part: the same features and targets."""
     suffix, errors = pick(rng, ("sdf", "csv", "tsv", "smi")), pick(rng, ("raise", "skip", "empty"))
     per_part = int(rng.integers(1, 20))
@@ -129,7 +125,7 @@ def parts_agree(rng: Generator) -> None:
         raise Wrong(f"{suffix}: targets {targets} at once, {by_part} by part"[:300])
 
 
-def written_and_read(rng: Generator) -> None:
+def written_and_read(rng):
     """A data set written as Parquet or TU files and read again: the same kernel, or refused."""
     data = database(random_graphs(rng, int(rng.integers(2, 5))))
     pool = pick(rng, LABELS)
@@ -153,7 +149,7 @@ def written_and_read(rng: Generator) -> None:
         raise Wrong(f"{path.name}: targets {plain(again.target)} instead of {plain(target)}")
 
 
-def damaged_data_set(rng: Generator) -> None:
+def damaged_data_set(rng):
     """A data set in the TU layout with other numbers or damaged bytes: valid graphs, or a sentence."""
     tables = {kind: text.encode() for kind, text in TU.items()}
     for kind in rng.choice(sorted(tables), size=int(rng.integers(0, 3)), replace=False):
@@ -172,11 +168,7 @@ def damaged_data_set(rng: Generator) -> None:
     try_to(lambda: pk.PropagationKernel(t_max=1, random_state=0).fit_transform(found.graphs))
 
 
-CHECKS = (
-    parts_agree,
-    written_and_read,
-    damaged_data_set,
-)
+CHECKS = (parts_agree, written_and_read, damaged_data_set)
 
 
 @pytest.mark.slow

@@ -1,9 +1,6 @@
 """What a database that was accepted must satisfy: each array looked through in Python's own integers."""
 
-from __future__ import annotations
-
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +10,7 @@ from tests.fuzz.cases import Wrong
 MOST_NODES = 2_000_000  # of a case: inputs are small, so that larger databases come out of thin air
 
 
-def check_partition(ptr: Any, total: int, what: str) -> None:
+def check_partition(ptr, total, what):
     """Offsets start at 0, never fall, and end at the number of things."""
     values = [int(value) for value in np.asarray(ptr).tolist()]
     rises = all(a <= b for a, b in pairwise(values))
@@ -21,14 +18,14 @@ def check_partition(ptr: Any, total: int, what: str) -> None:
         raise Wrong(f"{what}: {values[:8]} do not cut {total} things into runs")
 
 
-def check_indices(indices: Any, below: int, what: str, least: int = 0) -> None:
+def check_indices(indices, below, what, least=0):
     """Every index points at something."""
     array = np.asarray(indices)
     if array.size and not least <= int(array.min()) <= int(array.max()) < below:
         raise Wrong(f"{what}: {array.min()} to {array.max()} point outside of {below} things")
 
 
-def check_sparse(matrix: Any, what: str) -> None:
+def check_sparse(matrix, what):
     """A CSR matrix whose arrays fit its shape."""
     check_partition(matrix.indptr, len(matrix.data), f"rows of {what}")
     check_indices(matrix.indices, matrix.shape[1], f"columns of {what}")
@@ -38,17 +35,14 @@ def check_sparse(matrix: Any, what: str) -> None:
         raise Wrong(f"{what} is not finite")
 
 
-def check_database(graphs: pk.GraphDatabase, most: int = MOST_NODES) -> None:
+def check_database(graphs, most=MOST_NODES):
     """All arrays of a database fit together, and it can be used."""
     n = int(graphs.adjacency.shape[0])
     check_partition(graphs.graph_ptr, n, "graph_ptr")
     if n > most:
         raise Wrong(f"{n:,} nodes come out of a small input")
     check_sparse(graphs.adjacency, "adjacency")
-    for column, length in (
-        (graphs.label_column, n),
-        (graphs.edge_label_column, graphs.adjacency.nnz),
-    ):
+    for column, length in ((graphs.label_column, n), (graphs.edge_label_column, graphs.adjacency.nnz)):
         if isinstance(column, pk.LabelDistributions):
             check_sparse(column.probabilities, "label distributions")
         elif column is not None:

@@ -4,29 +4,24 @@ Offsets are dangerous where each step looks right in 64 bits although the sum of
 differences of ``[0, 2**63 - 1, -2, 3]`` are all positive once they have wrapped.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
-Generator = np.random.Generator
 POWERS = tuple(2**k for k in range(65))
 NEAR_POWERS = tuple(sorted({sign * (p + d) for p in POWERS for d in (-2, -1, 0, 1, 2) for sign in (1, -1)}))
 WORD = 2**64
 
 
-def near_power(rng: Generator) -> int:
+def near_power(rng):
     """A whole number within two of a power of two up to 2**64, of either sign."""
     return NEAR_POWERS[int(rng.integers(len(NEAR_POWERS)))]
 
 
-def wrapped(value: int) -> int:
+def wrapped(value):
     """The number that 64 bits with a sign keep of another."""
     return (value + 2**63) % WORD - 2**63
 
 
-def as_kept(value: int, dtype: np.dtype[Any]) -> Any:
+def as_kept(value, dtype):
     """A whole number as an array of this type keeps it, high bits cut off."""
     if dtype.kind == "b":
         return bool(value & 1)
@@ -37,7 +32,7 @@ def as_kept(value: int, dtype: np.dtype[Any]) -> Any:
     return kept - 2**bits if dtype.kind == "i" and kept >= 2 ** (bits - 1) else kept
 
 
-def wrapping_sizes(rng: Generator, n: int, total: int) -> list[int]:
+def wrapping_sizes(rng, n, total):
     """Sizes, none negative, whose sum is ``total`` in 64 bits and far from it otherwise; n is at least 3."""
     while True:
         sizes = [abs(near_power(rng)) % 2**63 for _ in range(n - 1)]
@@ -50,7 +45,7 @@ def wrapping_sizes(rng: Generator, n: int, total: int) -> list[int]:
             return half + [0] * (n - 3)
 
 
-def wild_sizes(rng: Generator, n: int, total: int) -> list[int]:
+def wild_sizes(rng, n, total):
     """Sizes that lie: they wrap, one is near a power of two, or there are too many or too few."""
     sizes = right_sizes(rng, n, total)
     style = int(rng.integers(5))
@@ -65,14 +60,14 @@ def wild_sizes(rng: Generator, n: int, total: int) -> list[int]:
     return sizes
 
 
-def right_sizes(rng: Generator, n: int, total: int) -> list[int]:
+def right_sizes(rng, n, total):
     """Sizes that add up to ``total``."""
     total = min(max(total, 0), 2**40)
     cuts = sorted(int(c) for c in rng.integers(0, total + 1, size=max(n - 1, 0)))
     return [b - a for a, b in zip([0, *cuts], [*cuts, total], strict=True)][:n]
 
 
-def wild_offsets(rng: Generator, n: int, total: int) -> list[int]:
+def wild_offsets(rng, n, total):
     """Offsets of n runs that should end at ``total``: wrapped, falling, shifted, short; sometimes right."""
     sizes = wild_sizes(rng, n, total) if rng.random() < 0.9 else right_sizes(rng, n, total)
     offsets = [0]
@@ -88,7 +83,7 @@ def wild_offsets(rng: Generator, n: int, total: int) -> list[int]:
     return offsets
 
 
-def in_some_type(rng: Generator, values: list[int]) -> Any:
+def in_some_type(rng, values):
     """The same numbers as an array of a random type, which may cut them, or as a plain list."""
     style = int(rng.integers(12))
     if style == 0:
@@ -100,7 +95,7 @@ def in_some_type(rng: Generator, values: list[int]) -> Any:
     return np.array([as_kept(value, dtype) for value in values], dtype=dtype)
 
 
-def wild_array(rng: Generator, array: np.ndarray) -> np.ndarray:
+def wild_array(rng, array):
     """The same array with a few entries near powers of two, or, where it rises, with offsets that wrap."""
     if array.size == 0 or array.dtype.kind not in "iuf":
         return array

@@ -28,9 +28,7 @@ def test_kernels_come_as_data_frames():
 
 
 @pytest.mark.parametrize(
-    "parameters",
-    [{}, {"n_features": 32}, {"normalize": True}, {"n_hashes": 2}],
-    ids=str,
+    "parameters", [{}, {"n_features": 32}, {"normalize": True}, {"n_hashes": 2}], ids=str
 )
 def test_features_come_as_data_frames(parameters):
     pytest.importorskip("pandas")

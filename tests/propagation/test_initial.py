@@ -13,13 +13,8 @@ from propkernels.propagation.initial import degree_column, edge_keys, label_colu
 from tests.propagation import dense
 from tests.zoo import cycle_edges, labelled_zoo, one, path_edges, zoo
 
-SCHEMES = (
-    "auto",
-    "diffusion",
-    "label_propagation",
-    "partial_absorption",
-    "label_spreading",
-    "belief_propagation",
+SCHEMES = tuple(
+    str.split("auto diffusion label_propagation partial_absorption label_spreading belief_propagation")
 )
 METRICS = ("tv", "hellinger")
 

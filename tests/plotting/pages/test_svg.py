@@ -19,11 +19,7 @@ CHARTS = {
     "one dot": (lambda: svg.dot_chart(EVIL, [("b", 0.5, 0.0)], str, PAIR), "circle", 1),
     "line": (lambda: svg.line_chart(EVIL, [(1, 0.5, 0.1), (2, 0.5, 0.0)], EVIL, EVIL), "circle", 2),
     "flat line": (lambda: svg.line_chart(EVIL, [(1, 0.5, 0.0)], EVIL, EVIL), "circle", 1),
-    "strips": (
-        lambda: svg.strip_chart(EVIL, [svg.Strip(EVIL, [(1.0, EVIL)] * 3, 1.0)], str),
-        "circle",
-        3,
-    ),
+    "strips": (lambda: svg.strip_chart(EVIL, [svg.Strip(EVIL, [(1.0, EVIL)] * 3, 1.0)], str), "circle", 3),
 }
 
 
