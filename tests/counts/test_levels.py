@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from sklearn.base import clone
 
 import propkernels as pk
 from propkernels._utils.randomness import mix
@@ -13,7 +14,7 @@ from propkernels.counts.counters import StreamCounts
 from propkernels.counts.levels import _levels_in, level_codes, level_numbers, levels_of
 from propkernels.explain.decisions import explain_rule
 from propkernels.explain.rule import FoldedMember, Rule, dual_members
-from propkernels.kernels import LabelHistogram, LabelHistogramFeatures, ShortestPathFeatures
+from propkernels.kernels import LabelHistogram
 from propkernels.propagation import GaussianMixtures
 
 LABELLED = pk.datasets.make_molecules(24, random_state=0, mean_nodes=12).graphs
@@ -44,38 +45,20 @@ def test_levels_equal_the_naive_twin(rows):
     assert (levels.iteration, levels.weight) == (2, 0.5)
 
 
-PK = pk.PropagationKernel(t_max=2, random_state=0)
-PK_FEATURES = pk.PropagationFeatures(t_max=2, random_state=0)
-CASES = [
-    (PK, PK_FEATURES, LABELLED),
-    (pk.WeisfeilerLehman(t_max=2), pk.WeisfeilerLehmanFeatures(t_max=2), LABELLED),
-    (pk.ShortestPath(), ShortestPathFeatures(), LABELLED),
-    (LabelHistogram(), LabelHistogramFeatures(), LABELLED),
-    (
-        pk.PropagationKernel(t_max=1, attributes="sum", random_state=0),
-        pk.PropagationFeatures(t_max=1, attributes="sum", random_state=0),
-        ATTRIBUTED,
-    ),
-    (
-        pk.P2K(t_max=1, attributes=GaussianMixtures(n_sample_points=5), random_state=0),
-        pk.PropagationFeatures(t_max=1, attributes=GaussianMixtures(n_sample_points=5), random_state=0),
-        ATTRIBUTED,
-    ),
-    (PK, PK_FEATURES, GRIDS),
-]
-NAMES = ["pk", "wl", "paths", "labels", "attributes", "p2k", "grids"]
-every_case = pytest.mark.parametrize(("kernel", "features", "graphs"), CASES, ids=NAMES)
+P2K = pk.P2K(t_max=1, attributes=GaussianMixtures(n_sample_points=5), random_state=0)
+CASES = {  # of labels, tests/explain has every kernel on the zoo
+    "attributes": (pk.PropagationKernel(t_max=1, attributes="sum", random_state=0), ATTRIBUTED),
+    "p2k": (P2K, ATTRIBUTED),
+    "grids": (pk.PropagationKernel(t_max=2, random_state=0), GRIDS),
+}
 
 
-def assigned(estimator, **parameters):
-    return estimator.set_params(base_kernel="intersection", **parameters)
-
-
-@every_case
+@pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("normalize", [False, True])
-def test_intersections_fold_and_explain(kernel, features, graphs, normalize):
+def test_intersections_fold_and_explain(case, normalize):
+    kernel, graphs = CASES[case]
     half = len(graphs) // 2
-    kernel = assigned(kernel, normalize=normalize).fit(graphs[:half])
+    kernel = clone(kernel).set_params(base_kernel="intersection", normalize=normalize).fit(graphs[:half])
     coefficients = np.random.default_rng(0).normal(size=(half, 2))
     rule = Rule.of(dual_members(kernel, coefficients))
     expected = kernel.transform(graphs) @ coefficients
