@@ -121,7 +121,7 @@ INVALID = [
     (in_adjacency(PATH.astype(complex)), TypeError, "graph 1: adjacency must hold real numbers"),
     (in_adjacency(broken([0, 2, 1, 4])), ValueError, "graph 1: adjacency"),
     (lambda: pk.from_adjacency([PATH], node_labels=[["a"]]), ValueError, "has 1 values for 3 nodes"),
-    (lambda: pk.from_adjacency([PATH], node_labels=3), TypeError, "node_labels must hold one sequence"),
+    (lambda: pk.from_adjacency([PATH], node_labels=3), TypeError, "expected a list of node_labels"),
     (lambda: pk.from_adjacency([PATH], node_labels=[]), ValueError, "one sequence for each of 1 graphs"),
     (lambda: pk.from_adjacency([PATH], node_attributes=[["a"]]), TypeError, "must be an array of numbers"),
     (lambda: pk.from_adjacency([PATH], node_attributes=[[1.0]]), ValueError, "must have one row for each"),

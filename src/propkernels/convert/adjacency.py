@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from propkernels._utils.checks import shown
 from propkernels._utils.typing import Column, Rows
 from propkernels.convert.build import Fault, Faults, as_fault, check_widths, listed, read_each
 from propkernels.graphs.database import GraphDatabase, join
@@ -71,12 +70,10 @@ def _one_for_each(values: Any, n_graphs: int, name: str) -> Sequence[Any]:
     """Return one item for each graph, of any kind."""
     if values is None:
         return [None] * n_graphs
-    if not hasattr(values, "__len__") or len(values) != n_graphs:
-        found = len(values) if hasattr(values, "__len__") else shown(values)
-        raise (ValueError if hasattr(values, "__len__") else TypeError)(
-            f"{name} must hold one sequence for each of {n_graphs} graphs, got {found}"
-        )
-    return list(values)
+    several = listed(values, name)
+    if len(several) != n_graphs:
+        raise ValueError(f"{name} must hold one sequence for each of {n_graphs} graphs, got {len(several)}")
+    return several
 
 
 def is_adjacency(thing: Any) -> bool:

@@ -165,6 +165,11 @@ class Faults:
         return wrong
 
 
+def comes_from(thing: Any, module: str) -> bool:
+    """Return whether the class of an object is one of a library, without importing the library."""
+    return any(base.__module__.startswith(module) for base in type(thing).__mro__)
+
+
 def listed(items: Any, kind: str) -> list[Any]:
     """Return a list of graphs, molecules or clouds; raise TypeError if it is not a collection."""
     if not isinstance(items, Iterable) or getattr(items, "shape", None) == ():
@@ -362,8 +367,8 @@ def build(flat: FlatGraphs, faults: Faults) -> GraphDatabase:
             values = getattr(flat, name)
             if values is not None and len(values) != expected:
                 raise ValueError(f"{name} must have {expected} values, got {len(values)}")
-    flat.node_labels = _encoded(flat.node_labels, flat.sizes, "node", faults)
-    flat.edge_labels = _encoded(flat.edge_labels, flat.edge_counts, "edge", faults)
+    flat.node_labels = _labels_of(flat.node_labels, flat.sizes, "node", faults)
+    flat.edge_labels = _labels_of(flat.edge_labels, flat.edge_counts, "edge", faults)
     _check_edges(flat, faults)
     _check_finite(flat.node_attributes, flat.sizes, "node", faults)
     _check_finite(flat.edge_attributes, flat.edge_counts, "edge", faults)
@@ -413,23 +418,31 @@ def owners(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.repeat(np.arange(len(counts)), counts)
 
 
-def _encoded(labels: Any, counts: NDArray[np.int64], noun: str, faults: Faults) -> LabelColumn | None:
-    """Return encoded labels; faults name graph and node of labels that are not hashable."""
+def _labels_of(labels: Any, counts: NDArray[np.int64], noun: str, faults: Faults) -> LabelColumn | None:
     if labels is None or isinstance(labels, LabelColumn):
         return labels
+    starts, graph = offsets(counts), owners(counts)
+
+    def wrong(row: int, label: str) -> str:
+        return f"{noun}_labels: the label {label} of {noun} {row - int(starts[graph[row]])}"
+
+    return encoded(labels, graph, faults, wrong)
+
+
+def encoded(
+    labels: Any, graph: NDArray[np.int64], faults: Faults, told: Callable[[int, str], str]
+) -> LabelColumn:
+    """Return encoded labels; faults, told by row and label, name those that are not hashable."""
     try:
-        return LabelColumn.from_values(labels, name=f"{noun}_labels")
+        return LabelColumn.from_values(labels)
     except Exception:  # labels may raise any error
         values = list(labels)
-        starts = offsets(counts)
-        for row, graph in enumerate(owners(counts).tolist()):
-            reason = why_no_label(values[row])
-            if reason is not None:
-                place = f"{noun} {row - int(starts[graph])}"
-                named = f"{noun}_labels: the label {shown(values[row])} of {place} {reason}"
-                faults.add(graph, named, TypeError)
-                values[row] = None
-        return LabelColumn.from_values(values)
+    for row, owner in enumerate(graph.tolist()):
+        reason = why_no_label(values[row])
+        if reason is not None:
+            faults.add(owner, f"{told(row, shown(values[row]))} {reason}", TypeError)
+            values[row] = None
+    return LabelColumn.from_values(values)
 
 
 def why_no_label(label: Any) -> str | None:
@@ -500,6 +513,12 @@ def numbers(values: Any) -> NDArray[np.float64] | None:
     except Exception:  # values may raise any error in the conversion to a number
         pass
     return None
+
+
+def each_number(values: Iterable[Any]) -> NDArray[np.float64]:
+    """Return single values as floats; NaN for anything else."""
+    each = [numbers(value) for value in values]
+    return np.array([np.nan if one is None or one.ndim else one for one in each], dtype=np.float64)
 
 
 def joined(parts: Sequence[Any], like: Any = ()) -> NDArray[Any]:

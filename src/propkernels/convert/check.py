@@ -29,12 +29,12 @@ ACCEPTED = (
 )
 ADAPTERS: dict[str, tuple[Callable[[Any], bool], Callable[[list[Any], Faults], GraphDatabase]]] = {
     "networkx": (networkx.is_networkx, networkx.convert),
-    "igraph": (networkx.is_igraph, networkx.convert_igraph),
+    "igraph": (networkx.is_igraph, networkx.converted(lambda graph: graph.to_networkx())),
     "rdkit": (rdkit.is_mol, rdkit.convert),
     "pyg": (pyg.is_pyg, pyg.convert),
     "smiles": (lambda graph: isinstance(graph, str), rdkit.convert_smiles),
     "edges": (edges.is_edge_list, edges.convert),
-    "node-link": (edges.is_node_link, networkx.convert_node_link),
+    "node-link": (edges.is_node_link, networkx.converted(networkx.of_node_link)),
     "matrix": (adjacency.is_adjacency, adjacency.convert),
 }
 

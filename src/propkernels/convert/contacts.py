@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from propkernels._utils.arrays import object_array
 from propkernels._utils.checks import shown
 from propkernels._utils.optional import import_optional
+from propkernels.convert.build import each_number
 from propkernels.convert.pandas import check_columns, from_pandas, numbered_keys
 from propkernels.convert.table_columns import warn_unused
 from propkernels.graphs.database import GraphDatabase
@@ -167,14 +168,6 @@ def _labels(column: Any, name: str) -> LabelColumn:
     )
 
 
-def _number(value: Any) -> float:
-    """Return a cell of a table as a number; NaN for anything else."""
-    try:
-        return float(value) if np.ndim(value) == 0 and not isinstance(value, (str, bytes)) else np.nan
-    except Exception:  # cells may raise any error
-        return np.nan
-
-
 def _times(table: Any, column: str, name: str) -> Times:
     """Return a column of times as numbers: dates are seconds since 1970, durations are seconds.
 
@@ -186,7 +179,7 @@ def _times(table: Any, column: str, name: str) -> Times:
     elif values.dtype.kind in "iufb" and isinstance(values.dtype, np.dtype):
         array = values.to_numpy(dtype=np.float64)
     else:
-        array = np.array([_number(value) for value in values.tolist()], dtype=np.float64)
+        array = each_number(values.tolist())
     if not np.isfinite(array).all():
         row = int(np.flatnonzero(~np.isfinite(array))[0])
         value = shown(values.iloc[row])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import chain, combinations, islice
 from typing import Any
 
@@ -40,16 +41,18 @@ def known_molecule(graph: GraphDatabase) -> Any:
     """
     if graph.sources is None:
         return rebuilt_molecule(graph)
-    try:
-        chem = load_rdkit()
-    except ImportError:
+    source, chem = graph.sources[0], _rdkit_if_there()
+    if chem is None:
         return None
-    from rdkit import rdBase
-
-    source = graph.sources[0]
-    with rdBase.BlockLogs():
+    with load_rdkit("rdkit.rdBase").BlockLogs():
         mol = parse_smiles(chem, source) if isinstance(source, str) else source
         return matched_molecule(mol, graph.n_nodes)
+
+
+def _rdkit_if_there() -> Any:
+    with suppress(ImportError):
+        return load_rdkit()
+    return None
 
 
 def atom_positions(graph: GraphDatabase) -> NDArray[np.float64] | None:
@@ -90,17 +93,13 @@ def rebuilt_molecule(graph: GraphDatabase) -> Any:
     column, symbols = graph.edge_label_column, symbols_of(graph)
     if column is None or symbols is None or graph.is_directed:
         return None
-    bonds = [graph.names.edge_label(value) for value in column.values]
-    if not column.present or not column.observed.all() or not set(bonds) <= KNOWN_BONDS:
+    bonds = {graph.names.edge_label(value) for value in column.values}
+    are_known = column.present and column.observed.all() and bonds <= KNOWN_BONDS
+    chem = _rdkit_if_there() if are_known else None
+    if chem is None:
         return None
-    try:
-        chem = load_rdkit()
-    except ImportError:
-        return None
-    from rdkit import rdBase
-
-    with rdBase.BlockLogs():
-        mol = _assembled(chem, graph, symbols, [bonds[i] for i in column.ids.tolist()])
+    with load_rdkit("rdkit.rdBase").BlockLogs():
+        mol = _assembled(chem, graph, symbols, _bond_names(graph))
         return None if mol is None else _valid(chem, mol)
 
 
@@ -119,11 +118,8 @@ def sketched_molecule(graph: GraphDatabase) -> Any:
         return None
     if "C" not in symbols or graph.adjacency.nnz > MOST_BONDS * graph.n_nodes:
         return None
-    try:
-        chem = load_rdkit()
-    except ImportError:
-        return None
-    mol = _assembled(chem, graph, symbols, _bond_names(graph))
+    chem = _rdkit_if_there()
+    mol = None if chem is None else _assembled(chem, graph, symbols, _bond_names(graph))
     if mol is None:
         return None
     for atom in mol.GetAtoms():

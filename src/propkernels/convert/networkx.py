@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from propkernels.convert.build import (
     Part,
     build,
     check_name,
+    comes_from,
     flattened,
     listed,
     numbers,
@@ -121,9 +122,6 @@ def from_networkx(
         raise TypeError("from_networkx takes a list of graphs; wrap the one graph: [graph]")
     several = listed(graphs, "graphs")
     faults = Faults(errors, len(several), ids)
-    for i, graph in enumerate(several):
-        if not is_networkx(graph):
-            faults.add(i, f"is a {type(graph).__name__}, not a networkx graph", TypeError, " ")
     names = Names(node_label, node_attributes, edge_label, weight, edge_attributes)
     database = convert(several, faults, names)
     values = None if target is None else read_targets(several, lambda graph: graph.graph.get(target), faults)
@@ -147,26 +145,17 @@ def _edge_names(graph: Any) -> Iterator[Any] | None:
 
 def is_networkx(thing: Any) -> bool:
     """Return whether an object is a networkx graph, without importing networkx."""
-    return any(base.__module__.startswith("networkx.") for base in type(thing).__mro__) and hasattr(
-        thing, "adjacency"
-    )
+    return comes_from(thing, "networkx.") and hasattr(thing, "adjacency")
 
 
 def is_igraph(thing: Any) -> bool:
     """Return whether an object is an igraph graph, without importing igraph."""
-    return any(base.__module__.startswith("igraph") for base in type(thing).__mro__) and hasattr(
-        thing, "to_networkx"
-    )
+    return comes_from(thing, "igraph") and hasattr(thing, "to_networkx")
 
 
-def convert_igraph(graphs: list[Any], faults: Faults) -> GraphDatabase:
-    """Return the database of a list of igraph graphs."""
-    return convert(read_each(graphs, lambda graph: graph.to_networkx(), faults, None), faults)
-
-
-def convert_node_link(graphs: list[Any], faults: Faults) -> GraphDatabase:
-    """Return the database of node-link dictionaries."""
-    return convert(read_each(graphs, of_node_link, faults, None), faults)
+def converted(read: Callable[[Any], Any]) -> Callable[[list[Any], Faults], GraphDatabase]:
+    """Return the converter of objects that are read as networkx graphs."""
+    return lambda graphs, faults: convert(read_each(graphs, read, faults, None), faults)
 
 
 def of_node_link(content: Any) -> Any:
@@ -218,6 +207,8 @@ def convert(graphs: list[Any], faults: Faults, names: Names | None = None) -> Gr
 
 
 def _listed(graph: Any) -> Listed:
+    if not is_networkx(graph):
+        raise Fault(f"is a {type(graph).__name__}, not a networkx graph", TypeError, " ")
     nodes = dict(graph.nodes(data=True))
     number = {node: i for i, node in enumerate(nodes)}
     entries = [(u, v, data) for u, around in graph.adjacency() for v, data in around.items()]

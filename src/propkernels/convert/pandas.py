@@ -16,7 +16,8 @@ from propkernels.convert.build import (
     Faults,
     FlatGraphs,
     build,
-    numbers,
+    each_number,
+    encoded,
     owners,
     why_no_label,
     with_target,
@@ -123,9 +124,8 @@ def from_pandas(
         check_columns(graphs, "graphs", [graph, graph_target])
     if graph is None:
         graph = _GRAPH
-        edges = edges.assign(**{graph: 0})
-        nodes = None if nodes is None else nodes.assign(**{graph: 0})
-        graphs = None if graphs is None else graphs.assign(**{graph: 0})
+        tables = (None if table is None else table.assign(**{graph: 0}) for table in (edges, nodes, graphs))
+        edges, nodes, graphs = tables
     of_edges = column_roles(edges, "edges", (graph, source, target), edge_label, edge_attributes, weight)
     of_nodes = Roles([], [])
     if nodes is not None:
@@ -302,18 +302,14 @@ def _labels(table: Any, roles: Roles, name: str, keys: _Keys, faults: Faults) ->
     """Return labels in the order of the graphs; faults name rows of labels that are not hashable."""
     if not roles.labels:
         return None
-    column, shown_as = joined_labels(table, roles.labels), ", ".join(map(str, roles.labels))
-    try:
-        return LabelColumn.from_values(column).take(keys.order[name])
-    except Exception:
-        values = column.tolist()
-    for row, graph in enumerate(keys.owner[name].tolist()):
-        reason = why_no_label(values[row])
-        if reason is not None:
-            place = f"row {row} of {name} has {shown_as} {shown(values[row])}"
-            faults.add(graph, f"{place}, which {reason}", TypeError)
-            values[row] = None
-    return LabelColumn.from_values(values).take(keys.order[name])
+    what = ", ".join(map(str, roles.labels))
+    column = encoded(
+        joined_labels(table, roles.labels),
+        keys.owner[name],
+        faults,
+        lambda row, label: f"row {row} of {name} has {what} {label}, which",
+    )
+    return column.take(keys.order[name])
 
 
 def _numbers(
@@ -340,8 +336,7 @@ def _as_floats(column: Any) -> NDArray[np.float64]:
         found = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
         return np.asarray(found, dtype=np.float64)
     except Exception:  # values may raise any error in the conversion to a number
-        each = [numbers(value) for value in column.tolist()]
-        return np.array([np.nan if one is None or one.ndim else float(one) for one in each])
+        return each_number(column.tolist())
 
 
 def _list_edges_once(flat: FlatGraphs, rows: Codes, faults: Faults) -> None:

@@ -29,6 +29,7 @@ KEY, VERSION = b"propkernels", 1
 # Memory that a file may take: so much anyway, and so many times its size; a value takes about 32 bytes.
 FREE_BYTES, MOST_EXPANSION, BYTES_OF_A_VALUE = 2**27, 1000, 32
 REQUIRED = ("n_nodes", "source", "target")
+BARE = ("nodes without labels (give them labels)", "graphs and edges")
 
 
 def to_parquet(
@@ -88,7 +89,7 @@ def _columns(pa: Any, database: GraphDatabase) -> tuple[dict[str, Any], dict[str
     nodes = database.graph_ptr
     entries = database.adjacency.indptr[nodes].astype(np.int64)
     if database.label_column is None and database.node_attributes is None:
-        _check_bare_nodes(database.n_nodes, len(database) + int(entries[-1]))
+        check_declared(database.n_nodes, len(database) + int(entries[-1]), *BARE)
     adjacency = database.adjacency.tocoo()
     owner = np.repeat(nodes[:-1], np.diff(entries))
     columns: dict[str, Any] = {} if database.ids is None else {"id": _ids(pa, database.ids.tolist())}
@@ -332,7 +333,7 @@ def _decode(table: Any, notes: dict[str, Any], first: int) -> tuple[GraphDatabas
     counts, source = _flat_list(columns["source"], "source", None, faults)
     sizes = check_sizes(_whole(columns["n_nodes"], "n_nodes"), "the column 'n_nodes'")
     if not {"node_label", "node_attributes"} & columns.keys():
-        _check_bare_nodes(int(sizes.sum()), len(sizes) + len(source))
+        check_declared(int(sizes.sum()), len(sizes) + len(source), *BARE)
     lengths = {"edges": counts, "nodes": sizes}
     flat = FlatGraphs(
         sizes,
@@ -360,14 +361,6 @@ def _decode(table: Any, notes: dict[str, Any], first: int) -> tuple[GraphDatabas
         database = database.with_descriptors(rows, notes.get("descriptor_names"))
     database.names = Names.from_pairs(notes.get("names"))
     return database, target
-
-
-def _check_bare_nodes(n_nodes: int, n_held: int) -> None:
-    """Raise ValueError for far more bare nodes than graphs and edges in the file."""
-    try:
-        check_declared(n_nodes, n_held, "nodes without labels", "graphs and edges")
-    except ValueError as error:
-        raise ValueError(f"{error}: give the nodes labels") from None
 
 
 def _whole(values: Any, name: str) -> NDArray[Any]:

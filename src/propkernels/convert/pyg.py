@@ -235,11 +235,15 @@ def _numbers(graph: Any, name: str, n_rows: int) -> Table | None:
 
 
 def _told_apart(types: Any, table: Any, meaning: str) -> tuple[LabelColumn | None, Table | None]:
-    """Return labels and attributes; if there are types, the table is attributes."""
-    if types is None:
-        return labels_or_attributes(table, meaning)
-    meaning = "attributes" if meaning == "auto" else meaning
-    return _as_labels(types), labels_or_attributes(table, meaning)[1]
+    """Return labels and attributes; if there are types, they are the labels, and the table is attributes."""
+    if meaning == "ignore" or (table is not None and not table.shape[1]):
+        table = None
+    are_labels = meaning == "labels"
+    if meaning == "auto" and types is None and table is not None:
+        are_labels = table.dtype.kind in "biu" or is_one_hot(table)
+    if are_labels:
+        types, table = table if types is None else types, None
+    return _as_labels(types), None if table is None else np.asarray(table, dtype=np.float64)
 
 
 def _targets(graphs: list[Any], name: str, faults: Faults) -> Table:
@@ -270,26 +274,8 @@ def is_one_hot(table: Table) -> bool:
     return bool((((table == 0) | (table == 1)).all()) and (table.sum(axis=1) == 1).all())
 
 
-def _as_labels(table: Table) -> LabelColumn:
-    return labels_of_rows(table.argmax(axis=1) if is_one_hot(table) else table)
-
-
-def labels_or_attributes(table: Table | None, meaning: str) -> tuple[LabelColumn | None, Table | None]:
-    """Return rows as labels or as attributes.
-
-    Parameters
-    ----------
-    table : ndarray or None
-    meaning : {"auto", "labels", "attributes", "ignore"}
-        "auto": labels if rows are one-hot or of an integer type, else attributes.
-    """
-    if table is None or meaning == "ignore" or (table.ndim == 2 and table.shape[1] == 0):
-        return None, None
-    if meaning == "auto":
-        meaning = "labels" if table.dtype.kind in "biu" or is_one_hot(table) else "attributes"
-    if meaning == "labels":
-        return _as_labels(table), None
-    return None, np.asarray(table, dtype=np.float64)
+def _as_labels(table: Table | None) -> LabelColumn | None:
+    return None if table is None else labels_of_rows(table.argmax(axis=1) if is_one_hot(table) else table)
 
 
 def to_pyg(graphs: Graphs, target: Target | None = None) -> list[Data]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +17,7 @@ from propkernels._utils.checks import shown
 from propkernels._utils.parallel import check_n_jobs
 from propkernels._utils.typing import Column
 from propkernels.convert.asking_rdkit import load_rdkit, parse_atoms_and_bonds, parse_smiles, rdkit_reason
-from propkernels.convert.build import Faults, FlatGraphs, build, integers, joined, listed
+from propkernels.convert.build import Faults, FlatGraphs, build, comes_from, integers, joined, listed
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 
@@ -172,14 +173,7 @@ def convert_smiles(smiles: list[Any], faults: Faults) -> GraphDatabase:
 
 def is_mol(thing: Any) -> bool:
     """Return whether an object is an RDKit molecule, without importing RDKit."""
-    kind: Any = type(thing)
-    return _is_mol_type(kind)
-
-
-@cache
-def _is_mol_type(kind: Any) -> bool:
-    is_rdkit = any(base.__module__.startswith("rdkit.Chem") for base in kind.__mro__)
-    return is_rdkit and hasattr(kind, "GetNumAtoms")
+    return comes_from(thing, "rdkit.Chem") and hasattr(thing, "GetNumAtoms")
 
 
 @dataclass(frozen=True)
@@ -520,15 +514,11 @@ def _groups() -> tuple[Group, ...]:
     properties = rdkit.Properties()
     areas = {"SlogP_VSA": rdkit.SlogP_VSA_, "SMR_VSA": rdkit.SMR_VSA_, "PEOE_VSA": rdkit.PEOE_VSA_}
     ethane = load_rdkit().MolFromSmiles("CC")
-    vectors = [*areas.items(), ("MQN", rdkit.MQNs_)]
-    return (
-        Group(tuple(properties.GetPropertyNames()), properties.ComputeProperties),
-        *(Group(_numbered(name, len(compute(ethane))), compute) for name, compute in vectors),
-    )
-
-
-def _numbered(name: str, n: int) -> tuple[str, ...]:
-    return tuple(f"{name}{i}" for i in range(1, n + 1))
+    several = [Group(tuple(properties.GetPropertyNames()), properties.ComputeProperties)]
+    for name, compute in [*areas.items(), ("MQN", rdkit.MQNs_)]:
+        names = tuple(f"{name}{i + 1}" for i in range(len(compute(ethane))))
+        several.append(Group(names, compute))
+    return tuple(several)
 
 
 def descriptor_names() -> list[str]:
@@ -575,9 +565,7 @@ def compute_descriptors(mols: Sequence[Any], names: Sequence[str]) -> NDArray[np
 
 def _row(group: Group, mol: Any) -> Any:
     """Return the descriptors of one molecule; NaN for a molecule without atoms or one that RDKit refuses."""
-    if not mol.GetNumAtoms():
-        return [np.nan] * len(group.names)
-    try:
-        return list(group.compute(mol))
-    except (RuntimeError, ValueError):
-        return [np.nan] * len(group.names)
+    with suppress(RuntimeError, ValueError):
+        if mol.GetNumAtoms():
+            return list(group.compute(mol))
+    return [np.nan] * len(group.names)
