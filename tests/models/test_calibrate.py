@@ -80,3 +80,8 @@ def test_models_are_calibrated(n_classes):
     assert chances.max(axis=1).mean() == pytest.approx(hits.mean(), abs=0.12)
     assert np.array_equal(chances.argmax(axis=1), model.predict(graphs[200:]))
     assert (model.index_ is None) == (model.calibration_.power == 0)
+
+
+def test_a_label_that_no_graph_has_is_as_rare_as_the_rule_of_succession_says():
+    decisions, labels = np.full((98, 1), -1.0), np.zeros((98, 1))
+    assert calibrate_labels(decisions, labels).probabilities(decisions)[0, 0] == pytest.approx(0.01, rel=1e-3)

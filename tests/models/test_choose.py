@@ -82,9 +82,9 @@ def test_weights_count_in_the_error():
     weighted = Problem(DATA.graphs, COLUMN, DATA.target, 0, weights)
     first, second = COLUMN.copy(), COLUMN.copy()
     first[40:], second[:40] = 0, 0
-    assert weighted.loss(first) == 0
-    assert weighted.loss(second) == 1
-    assert PROBLEM.loss(first) == PROBLEM.loss(second) == 0.5
+    assert weighted.losses(first) == 0
+    assert weighted.losses(second) == 1
+    assert PROBLEM.losses(first) == PROBLEM.losses(second) == 0.5
 
 
 def test_samples_and_parts_hold_shares_of_strata():

@@ -92,6 +92,7 @@ def test_landmarks_minimize_the_loss_of_the_definition(weights, few_landmarks, m
         system += known.T @ (own[:, None] * known)
         return known @ np.linalg.solve(system, known.T @ (own * (2.0 * TARGET - 1)))
 
+    given = given / given.mean()
     np.testing.assert_allclose(model.decision_function(GRAPHS), refit(given), atol=1e-5)
     for i in range(0, 60, 7):
         left_out = refit(np.where(np.arange(60) == i, 0, given))[i]
@@ -103,6 +104,18 @@ def test_regressors_learn_from_landmarks(few_landmarks):
     model = pk.PropagationRegressor(kernel=KERNEL, solver="landmarks", random_state=0).fit(GRAPHS, sizes)
     assert model.score(GRAPHS, sizes) > 0.9
     assert model.predict_interval(GRAPHS[:3]).shape == (3, 2)
+
+
+@pytest.mark.parametrize("solver", ["ridge", "landmarks", "linear"])
+def test_only_ratios_of_weights_count(solver):
+    weights = 0.5 + np.arange(60) % 3
+    kernel = pk.WeisfeilerLehman(t_max=1)
+    model = pk.PropagationClassifier(kernel=kernel, solver=solver, C=1.0, t_max=1, random_state=0)
+    first, second = (
+        clone(model).fit(GRAPHS, TARGET, sample_weight=w).decision_function(GRAPHS)
+        for w in (weights, 1e4 * weights)
+    )
+    np.testing.assert_allclose(first, second, atol=1e-6)
 
 
 def test_weights_count(few_landmarks):

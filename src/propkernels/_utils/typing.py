@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from rdkit.Chem import Mol
 
 Array: TypeAlias = NDArray[Any]  # of any dtype
+Matrix: TypeAlias = NDArray[np.float64]  # numbers in rows
+Values: TypeAlias = NDArray[np.float64]  # one number each
+Indices: TypeAlias = NDArray[np.int64]
 Rows: TypeAlias = ArrayLike | sparray | spmatrix  # rows of numbers, dense or sparse
 Column: TypeAlias = ArrayLike | Sequence[Any]  # one value each: labels, ids, weights; None where unknown
 Target: TypeAlias = ArrayLike | Sequence[Any]  # one class or number per graph, or one row of several

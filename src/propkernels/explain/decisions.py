@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from propkernels._utils.checks import shown
 from propkernels._utils.parallel import workers
 from propkernels._utils.stored import require
-from propkernels._utils.typing import Estimator
+from propkernels._utils.typing import Estimator, Matrix, Values
 from propkernels.convert.check import check_graphs
 from propkernels.counts.bins import Bin, Bins, ChosenBin, Shown, describe_bins
 from propkernels.counts.columns import hashed_column, numbered
@@ -26,8 +26,6 @@ from propkernels.explain.rule import Rule, WeightedBins
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Graphs
 from propkernels.kernels.count_features import CountFeatures
-
-Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -222,9 +220,6 @@ def strongest_bins(
         found = describe_bins(one.counter, chosen, shown) if chosen else []
         described |= {i: replace(bin_, member=number) for i, bin_ in zip(own.tolist(), found, strict=True)}
     return Bins([described[i] for i in order.tolist()], subject)
-
-
-Values = NDArray[np.float64]
 
 
 def explain_columns(

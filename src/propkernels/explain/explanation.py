@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_integer, format_number, format_table, shown
 from propkernels._utils.optional import data_frame
-from propkernels._utils.typing import Molecules, Picture, Record
+from propkernels._utils.typing import Molecules, Picture, Record, Values
 from propkernels.convert.asking_rdkit import molecule_of, with_atoms
 from propkernels.counts.bins import smarts_of
 from propkernels.graphs.container import as_positions
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 from scipy.sparse import csr_array
 
-Values = NDArray[np.float64]
 MOST_DRAWN = 3  # graphs shown in a notebook
 VALUES_IN_MEMORY = 2**22  # pairs of a node and an edge within its reach, per batch of nodes
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_integer, shown
 from propkernels._utils.progress import ProgressBar
+from propkernels._utils.typing import Matrix
 from propkernels.convert.check import check_edges
 from propkernels.convert.graph_molecules import BONDS
 from propkernels.convert.rdkit import Recipe, from_rdkit, is_mol
@@ -43,7 +44,6 @@ NODES_AT_ONCE = 2**16  # of edited graphs that are decided together
 BUDGET, SMALL_BUDGET = 200_000, 20_000  # pairs of edits; the latter if kernels do not count bins
 MOST_MOLECULES = 20_000  # candidate molecules checked by RDKit, valid or not
 DIGITS = 12  # decimals of margins that are compared; ties keep the order of the edits
-Matrix = NDArray[np.float64]
 Margins = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Edited = Callable[[Rows], tuple[Rows, GraphDatabase]]

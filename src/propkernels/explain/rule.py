@@ -26,13 +26,13 @@ from propkernels._utils.arrays import offsets, sum_in_order
 from propkernels._utils.locks import derived
 from propkernels._utils.parallel import active_device, run_threads, thread_count, whole_runs
 from propkernels._utils.stored import Offsets, require
+from propkernels._utils.typing import Matrix
 from propkernels.counts.counters import Coder, Counter, StreamCounts, Values
 from propkernels.counts.entries import Entries, Vocabulary
 from propkernels.counts.levels import LevelCounter, largest_counts, level_codes, levels_of
 from propkernels.counts.products import Counting, inverse_length
 from propkernels.graphs.database import GraphDatabase
 
-Matrix = NDArray[np.float64]
 S = TypeVar("S")
 T = TypeVar("T")
 POPULAR = 1 / 8  # share of the kept graphs above which a column is also stored as a row of bytes

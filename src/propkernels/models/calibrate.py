@@ -47,10 +47,9 @@ from scipy.special import expit, log_softmax, softmax
 
 from propkernels._utils.checks import check_nonnegative, shown
 from propkernels._utils.stored import require
+from propkernels._utils.typing import Matrix, Values
 from propkernels.explain.decisions import by_class
 
-Matrix = NDArray[np.float64]
-Values = NDArray[np.float64]
 FOREIGN = 0.01  # total weight of graphs whose class is left out
 POWERS = tuple(range(11))
 SLOPES = (-4.0, 6.0)  # natural logarithms of the smallest and the largest slope
@@ -132,7 +131,7 @@ def calibrate_labels(held_out: Matrix, labels: Matrix) -> Calibration:
     for column in range(labels.shape[1]):
         known = ~np.isnan(labels[:, column])
         decisions, truth = by_class(held_out[known, column : column + 1]), labels[known, column]
-        if len(np.unique(truth)) == 2:
+        if len(truth):
             own = np.column_stack([truth == 0, truth == 1]).astype(np.float64)
             slopes[column] = 2 * _slope([(decisions, own, np.ones(len(truth)), 1.0)])[1]
     return Calibration(slopes, 0.0, True)

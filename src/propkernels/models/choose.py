@@ -30,13 +30,11 @@ from sklearn.base import clone
 from propkernels._utils.checks import check_positive, check_streams
 from propkernels._utils.parallel import run_threads
 from propkernels._utils.progress import LOG
+from propkernels._utils.typing import Indices, Matrix, Values
 from propkernels.counts.products import inverse_length
 from propkernels.graphs.database import GraphDatabase
 from propkernels.models.least_squares import RIDGES, Solution, solve
 
-Matrix = NDArray[np.float64]
-Values = NDArray[np.float64]
-Indices = NDArray[np.int64]
 SCREENED = 300  # graphs of the sample on which all candidates are compared
 MOST_GRAPHS = 1500  # that decide among the finalists
 FINALISTS = 4
@@ -162,10 +160,6 @@ class Problem:
         total = np.where(counted > 0, counted * errors, 0.0).sum(axis=(-2, -1))
         return np.asarray(total / np.maximum(counted.sum(axis=(-2, -1)), np.finfo(float).tiny))
 
-    def loss(self, held_out: Matrix) -> float:
-        """Return the mean squared error of held-out decisions, over all known targets."""
-        return float(self.losses(held_out))
-
     @property
     def folds(self) -> list[Indices]:
         """Ten folds, or as many as there are groups, without which a choice is made anew; none of two."""
@@ -205,7 +199,7 @@ class Problem:
                 found = solve(matrix, self.targets, ridges[setting], self.weights, self.groups, folds)
                 losses = np.array([self.losses(one.apart, masks) for one in found])  # (ridges, folds)
                 apart = np.array([found[i].apart[k] for k, i in enumerate(losses.argmin(axis=0))])
-                best = min(found, key=lambda each: self.loss(each.held_out))
+                best = min(found, key=lambda each: self.losses(each.held_out))
                 return Found(setting, kernel, best, apart)
 
             yield from run_threads(solved, own, uses_blas=True)
@@ -254,11 +248,11 @@ def choose(
         tell(1)
     finalists = screened
     if few is not many:
-        screened.sort(key=lambda found: few.loss(found.solution.held_out))
+        screened.sort(key=lambda found: few.losses(found.solution.held_out))
         best = {found.setting.kernel: found.setting for found in reversed(screened)}  # of each kernel
         order = list(dict.fromkeys(found.setting.kernel for found in screened))[:FINALISTS]
         finalists = list(many.solutions(kernels, [best[number] for number in order], grid, folds))
-    finalists.sort(key=lambda found: many.loss(found.solution.held_out))
+    finalists.sort(key=lambda found: many.losses(found.solution.held_out))
     decided = np.array([found.solution.held_out for found in finalists])
     chosen = [finalists[i] for i in averaged(many, decided, most_kernels)]
     if many is not problem and on_all:

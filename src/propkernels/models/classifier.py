@@ -14,7 +14,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.stored import SOMETIMES, require
-from propkernels._utils.typing import Array, ClassWeight, LabelNames, Molecule, Molecules, Target
+from propkernels._utils.typing import Array, ClassWeight, LabelNames, Matrix, Molecule, Molecules, Target
 from propkernels.counts.bins import Bins
 from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.decisions import Comparison, DecisionLayout, compare_decisions
@@ -31,7 +31,6 @@ from propkernels.models.solvers import Learned, mean_sigmoid, without_own_class
 from propkernels.models.targets import ClassTarget, accuracy, check_labels
 from propkernels.search.index import GraphIndex
 
-Matrix = NDArray[np.float64]
 MOST_NEIGHBORS = 200  # among which the nearest graph of another class is looked for
 
 

@@ -19,7 +19,7 @@ from propkernels._utils.cells import are_classes, has_fractions
 from propkernels._utils.checks import check_integer, kind_of, shown
 from propkernels._utils.parallel import run_threads, workers
 from propkernels._utils.progress import Progress, ProgressBar
-from propkernels._utils.typing import Column, Estimator, Folding, Scoring, Seed, Target
+from propkernels._utils.typing import Column, Estimator, Folding, Indices, Matrix, Scoring, Seed, Target
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.grid_database import Graphs, GraphsWithTargets
 from propkernels.kernels.neighborhoods import named_kernel
@@ -28,7 +28,6 @@ from propkernels.models.classifier import PropagationClassifier
 from propkernels.models.evaluation_result import Choice, Evaluation
 from propkernels.models.folds import (
     LEAVE_ONE_OUT,
-    Indices,
     Seeds,
     check_folds,
     check_groups,
@@ -52,7 +51,6 @@ from propkernels.novelty.applicability import foreign_graphs_allowed
 DEFAULT_FOLDS = 10
 ABSOLUTE = "neg_mean_absolute_error"
 Scorer = Callable[[Any, Any, Any], float]
-Matrix = NDArray[np.float64]
 
 
 def evaluate(

@@ -21,8 +21,8 @@ from sklearn.utils import check_random_state
 
 from propkernels._utils.cells import is_missing
 from propkernels._utils.checks import check_integer, shown
+from propkernels._utils.typing import Indices
 
-Indices = NDArray[np.int64]
 Folds = Sequence[tuple[Indices, Indices]]
 _MOST = 2**31 - 1
 DEFAULT_FOLDS = 5  # number of inner folds for model selection

@@ -34,10 +34,8 @@ from scipy.linalg.lapack import get_lapack_funcs
 from scipy.sparse import issparse
 
 from propkernels._utils.locks import cached_property
+from propkernels._utils.typing import Indices, Matrix, Values
 
-Matrix = NDArray[np.float64]
-Values = NDArray[np.float64]
-Indices = NDArray[np.int64]
 AT_ONCE = 2**22  # entries of the inverse, or those of one fold
 NO_FOLD = np.zeros((1, 0), dtype=np.int64)
 RIDGES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)  # in mean diagonals of the kernel matrix

@@ -19,7 +19,7 @@ from propkernels._utils.checks import GraphInput, check_choice, check_integer
 from propkernels._utils.parallel import one_blas_thread, threaded, workers
 from propkernels._utils.progress import Progress, ProgressBar
 from propkernels._utils.stored import ANY_NUMBER, SOMETIMES, require
-from propkernels._utils.typing import Column, Estimator, Floats, Folding, Seed, Steps, Target
+from propkernels._utils.typing import Column, Estimator, Floats, Folding, Matrix, Seed, Steps, Target, Values
 from propkernels.convert.check import check_graphs
 from propkernels.counts.bins import Bins
 from propkernels.explain.counterfactuals import Counterfactuals
@@ -48,8 +48,6 @@ from propkernels.novelty.applicability import (
 )
 from propkernels.propagation.imputer import LabelImputer
 
-Matrix = NDArray[np.float64]
-Values = NDArray[np.float64]
 Metric = Callable[[NDArray[Any], NDArray[Any], Any], float]  # of targets, predictions and weights
 ADDITIVE = ("linear", "intersection", "jaccard", "tanimoto")  # base kernels whose decisions are sums of nodes
 
@@ -173,7 +171,7 @@ class PropagationModel(ModelParameters, GraphInput, BaseEstimator, ABC):
                 name = f"{type(self).__name__}: choosing"
                 with ProgressBar(name, len(settings), progress=self.progress) as bar:
                     learned = learn(problem, kernels, settings, solver, costs, is_classifier(self), bar.step)
-                tried.append((problem.loss(learned.held_out), learned, problem, imputer, solver))
+                tried.append((problem.losses(learned.held_out), learned, problem, imputer, solver))
             _, learned, problem, imputer, solver = min(tried, key=lambda each: each[0])
             self._keep_target(target, learned, problem, getattr(X, "names", Names()))
         self.imputer_, self.solver_ = imputer, solver

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import check_integer
 from propkernels._utils.stored import SOMETIMES
-from propkernels._utils.typing import LabelNames, Molecule, Molecules, Target
+from propkernels._utils.typing import LabelNames, Matrix, Molecule, Molecules, Target
 from propkernels.counts.bins import Bins
 from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.explanation import Explanation
@@ -26,8 +26,6 @@ from propkernels.models.choose import Problem
 from propkernels.models.model import PropagationModel
 from propkernels.models.solvers import Learned
 from propkernels.models.targets import NumberTarget, check_several, explained_variance
-
-Matrix = NDArray[np.float64]
 
 
 class PropagationRegressor(RegressorMixin, PropagationModel):

@@ -22,6 +22,7 @@ from sklearn.linear_model import Ridge
 from sklearn.svm import SVC, SVR
 
 from propkernels._utils.stored import require
+from propkernels._utils.typing import Indices, Matrix, Values
 from propkernels.counts.columns import join_streams
 from propkernels.counts.counters import rank_bins
 from propkernels.counts.products import inverse_length, self_products
@@ -29,9 +30,6 @@ from propkernels.explain.rule import GraphMember, Rule, dual_members, primal_mem
 from propkernels.models.choose import Problem, Setting, choose, redrawn
 from propkernels.models.least_squares import patterns_of, solve
 
-Matrix = NDArray[np.float64]
-Values = NDArray[np.float64]
-Indices = NDArray[np.int64]
 SOLVERS = ("auto", "ridge", "svm", "landmarks", "linear", "gp")
 MOST_FOR_KERNEL = 20_000  # graphs of a kernel matrix
 FOLDS = 5  # of solvers without a closed form
@@ -205,7 +203,7 @@ def _by_folds(
 
     tried = [(cost, held_out(cost)) for cost in costs]
     cost, held = min(
-        tried, key=lambda each: (problem.errors(each[1]) if is_class else 0, problem.loss(each[1]))
+        tried, key=lambda each: (problem.errors(each[1]) if is_class else 0, problem.losses(each[1]))
     )
     found = solved(cost, np.arange(len(targets)))
     dual = np.zeros_like(targets)
@@ -244,6 +242,7 @@ def _on_landmarks(problem: Problem, setting: Setting, kernel: Any, ridge: float)
     some = problem.places(MOST_HELD)
     for columns, known in patterns_of(problem.targets):
         shares = np.where(known, weights, 0.0)
+        shares /= shares[shares > 0].mean()  # as in the choice of the ridge
         total = shares.sum()
         middle = shares @ rows / total
         level = shares[known] @ problem.targets[np.ix_(known, columns)] / total

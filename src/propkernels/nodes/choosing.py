@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from propkernels._utils.progress import LOG
+from propkernels._utils.typing import Indices, Matrix, Values
 from propkernels.models.choose import MOST_GRAPHS, MOST_KERNELS, Problem, averaged
 from propkernels.models.folds import Folds
 from propkernels.models.least_squares import Linear, solve_features
@@ -23,9 +23,6 @@ from propkernels.nodes.members import NodeRule, ViewMap
 from propkernels.nodes.spreading import Known, TargetHops, return_chances_of, several_target_hops
 from propkernels.nodes.views import Rows, Sheet, View
 
-Matrix = NDArray[np.float64]
-Values = NDArray[np.float64]
-Indices = NDArray[np.int64]
 COSTS = (0.01, 0.1, 1.0, 10.0, 100.0)
 MOST_CHOOSING = 6000  # training nodes of machines that are only compared
 ABSENT = -2.0  # decision for a class without training nodes: below that for classes that a node is not in, -1
@@ -169,7 +166,7 @@ def choose(
     smallest = dict[View, float]()
     for (view, cost), *parts in zip(tried, *found, strict=True):
         one = Candidate.stretched(view, cost, np.concatenate([none, *parts]), judged)
-        loss = judged.loss(one.held_out)
+        loss = float(judged.losses(one.held_out))
         if view not in candidates or loss < smallest[view]:
             candidates[view], smallest[view] = one, loss
 

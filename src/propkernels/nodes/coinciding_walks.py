@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import GraphInput, check_integer, shown
 from propkernels._utils.stored import SOMETIMES, is_array, require
-from propkernels._utils.typing import PriorLike, Target
+from propkernels._utils.typing import Matrix, PriorLike, Target
 from propkernels.convert.check import named_graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import OneGraph
@@ -22,10 +23,18 @@ from propkernels.propagation.initial import InitialDistributions, Prior, initial
 from propkernels.propagation.schemes import check_step
 from propkernels.propagation.walks import AbsorbingWalk
 
-Matrix = NDArray[np.float64]
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class WalkParameters:
+    """Parameters of :class:`CoincidingWalkKernel`."""
+
+    t_max: int = 10
+    alpha: float = 1.0
+    prior: PriorLike = "uniform"
+    direction: str = "follow"
 
 
-class CoincidingWalkKernel(GraphInput, TransformerMixin, BaseEstimator):
+class CoincidingWalkKernel(WalkParameters, GraphInput, TransformerMixin, BaseEstimator):
     """Coinciding walk kernel between nodes, K(u, v) = 1 / (T + 1) sum_t sum_c P_t(u, c) P_t(v, c).
 
     P_t(u, c) is the probability that a walk of t steps from u ends at label c: walks move along T = D^{-1} A,
@@ -76,14 +85,6 @@ class CoincidingWalkKernel(GraphInput, TransformerMixin, BaseEstimator):
     labels_: tuple[Any, ...]
     _prior: Prior
     _n_features_out: Annotated[int, SOMETIMES]
-
-    def __init__(
-        self, *, t_max: int = 10, alpha: float = 1.0, prior: PriorLike = "uniform", direction: str = "follow"
-    ) -> None:
-        self.t_max = t_max
-        self.alpha = alpha
-        self.prior = prior
-        self.direction = direction
 
     def fit(self, X: OneGraph, y: Target | None = None) -> Self:
         """Run the walks on a graph.

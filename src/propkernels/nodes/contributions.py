@@ -18,16 +18,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, issparse
 
+from propkernels._utils.typing import Indices, Matrix
 from propkernels.nodes.members import LinearMember, NodeRule, RadialMember, radial
 from propkernels.nodes.spreading import RARE, Known
 from propkernels.nodes.views import Block, Sheet
 from propkernels.propagation.schemes import reciprocal
 
-Matrix = NDArray[np.float64]
-Indices = NDArray[np.int64]
 POINTS = 16  # of Gauss-Legendre quadrature per piece of the path
 MOST_PIECES = 256
 CLOSE = 1e-12  # of the change along a path, relative to its size

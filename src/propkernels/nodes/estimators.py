@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import check_integer, shown
 from propkernels._utils.stored import require
-from propkernels._utils.typing import Array, ClassWeight, Target
+from propkernels._utils.typing import Array, ClassWeight, Indices, Matrix, Target
 from propkernels.explain.decisions import DecisionLayout, compare_decisions
 from propkernels.graphs.grid_database import OneGraph
 from propkernels.models.calibrate import Calibration, calibrate, calibrate_labels
@@ -20,9 +20,6 @@ from propkernels.models.targets import LARGEST, ClassTarget, NumberTarget, accur
 from propkernels.nodes.explanation import NodeExplanation
 from propkernels.nodes.known import KnownNodes
 from propkernels.nodes.model import NodeModel, NodeParameters
-
-Matrix = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_integer, format_number, format_table
-from propkernels._utils.typing import Array, Record
+from propkernels._utils.typing import Array, Matrix, Record
 from propkernels.graphs.database import GraphDatabase
 from propkernels.nodes.contributions import Tally
 from propkernels.nodes.inputs import NodeInputs
 
-Matrix = NDArray[np.float64]
 MOST_DRAWN = 60  # nodes of a drawn neighborhood
 
 

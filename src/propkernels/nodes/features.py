@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
@@ -16,7 +16,7 @@ from propkernels._utils.checks import MOST_STREAMS, GraphInput, check_choice, ch
 from propkernels._utils.parallel import threaded
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.stored import SOMETIMES
-from propkernels._utils.typing import Array, Column, Seed, Target
+from propkernels._utils.typing import Array, Column, Matrix, Seed, Target
 from propkernels.convert.check import named_graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import OneGraph
@@ -26,10 +26,23 @@ from propkernels.nodes.spreading import LABEL_STEPS, WALKS, Known, return_chance
 from propkernels.nodes.views import Block, Sheet
 from propkernels.propagation.schemes import DIRECTIONS
 
-Matrix = NDArray[np.float64]
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FeatureParameters:
+    """Parameters of :class:`NodeFeatures`."""
+
+    t_max: int = 3
+    normalizations: Sequence[str] = ("row",)
+    attributes: bool = True
+    structure: bool = True
+    targets: bool = True
+    codes: bool = False
+    direction: str = "both"
+    random_state: Seed = None
+    n_jobs: int | None = None
 
 
-class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
+class NodeFeatures(FeatureParameters, GraphInput, TransformerMixin, BaseEstimator):
     """Features of the nodes of a graph, side by side.
 
     Attributes (with node labels) and positional statistics are propagated for t = 0..t_max steps; targets of
@@ -81,29 +94,6 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
     classes_: Any
     n_targets_: int
     _n_features_out: Annotated[int, SOMETIMES]
-
-    def __init__(
-        self,
-        *,
-        t_max: int = 3,
-        normalizations: Sequence[str] = ("row",),
-        attributes: bool = True,
-        structure: bool = True,
-        targets: bool = True,
-        codes: bool = False,
-        direction: str = "both",
-        random_state: Seed = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.t_max = t_max
-        self.normalizations = normalizations
-        self.attributes = attributes
-        self.structure = structure
-        self.targets = targets
-        self.codes = codes
-        self.direction = direction
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def fit(self, X: OneGraph, y: Target | None = None) -> Self:
         """Learn means, units and classes.

@@ -14,13 +14,13 @@ from scipy.sparse import csr_array, hstack, issparse
 from propkernels import _core
 from propkernels._utils.randomness import label_keys
 from propkernels._utils.stored import is_whole, require
+from propkernels._utils.typing import Matrix
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.propagation_kernel import PropagationCoder, PropagationKernel
 from propkernels.models.defaults import has_views
 from propkernels.propagation.schemes import directed_adjacency, walk_operator
 
-Matrix = NDArray[np.float64]
 Columns = dict[str, NDArray[np.float64]]
 DAMPING = 0.85  # of PageRank
 PAGERANK_STEPS = 30

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from propkernels._utils.arrays import object_array
 from propkernels._utils.cells import is_missing
 from propkernels._utils.checks import shown
+from propkernels._utils.typing import Indices
 
-Indices = NDArray[np.int64]
 Names = Sequence[Hashable] | None
 
 

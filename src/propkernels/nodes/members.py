@@ -8,19 +8,16 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, issparse
 
 from propkernels._utils.arrays import sum_in_order
 from propkernels._utils.stored import NOT_FINITE, require
+from propkernels._utils.typing import Matrix, Values
 from propkernels.explain.rule import Member
 from propkernels.models.least_squares import Linear
 from propkernels.nodes.spreading import TargetHops
 from propkernels.nodes.views import Block, Rows, Sheet, View
 
-Matrix = NDArray[np.float64]
-Values = NDArray[np.float64]
-Indices = NDArray[np.int64]
 N_LANDMARKS = 1000
 NODES_AT_ONCE = 4096  # whose features radial members compare with landmarks
 LARGEST = 1e50  # of stored means, and of one over stored units

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from propkernels._utils.checks import GraphInput, check_choice
 from propkernels._utils.parallel import one_blas_thread, threaded
 from propkernels._utils.stored import ANY_NUMBER, SOMETIMES, require
-from propkernels._utils.typing import Array, Floats, Folding, Seed, Target
+from propkernels._utils.typing import Array, Floats, Folding, Indices, Matrix, Seed, Target
 from propkernels.convert.check import check_graph, named_graph, target_column
 from propkernels.counts.entries import Vocabulary
 from propkernels.graphs.database import GraphDatabase
@@ -37,8 +37,6 @@ from propkernels.nodes.views import Sheet, default_views
 from propkernels.novelty.applicability import Applicability, applicability_of, known_labels, warn_if_foreign
 from propkernels.propagation.schemes import DIRECTIONS
 
-Matrix = NDArray[np.float64]
-Indices = NDArray[np.int64]
 FEW_HELD = 500  # validation nodes; fewer choose together with folds of the other labeled nodes
 
 

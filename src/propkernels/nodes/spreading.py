@@ -7,18 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, issparse
 
 from propkernels import _core
 from propkernels._utils.locks import cached_property
 from propkernels._utils.parallel import stage_pieces, threads_for
+from propkernels._utils.typing import Indices, Matrix
 from propkernels.graphs.database import GraphDatabase
 from propkernels.propagation.initial import constant_column, initial_distributions, learn_prior
 from propkernels.propagation.schemes import AffineOperator, Diffusion, transition_matrix
 
-Matrix = NDArray[np.float64]
-Indices = NDArray[np.int64]
 WALKS = ("row", "renormalized")
 COLUMNS_AT_ONCE = 64  # per block: rows of eight cache lines, and blocks of small graphs stay in the cache
 NUMBERS_AT_ONCE = 2**25  # per block: 256 MB

@@ -20,11 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from propkernels._utils.typing import Indices, Matrix
 from propkernels.explain.decisions import by_class
 from propkernels.models.calibrate import calibrate
 
-Matrix = NDArray[np.float64]
-Indices = NDArray[np.int64]
 FEWEST_HELD = 10  # held-out nodes per class, on average; from fewer, no shares are estimated
 MOVED = 0.5  # share of each change of log chances that is made
 MOST_UNLABELED = 20_000  # unlabeled nodes that shares are estimated from

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from propkernels._utils.arrays import index_dtype
@@ -15,14 +14,13 @@ from propkernels._utils.checks import MOST_STREAMS
 from propkernels._utils.locks import cached_property
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import is_whole, require
+from propkernels._utils.typing import Indices, Matrix
 from propkernels.codes.codes import CodeStreams
 from propkernels.graphs.database import GraphDatabase
 from propkernels.nodes.inputs import NodeInputs
 from propkernels.nodes.spreading import WALKS, Hops, TargetHops, Walks, hops_at, spread_back
 from propkernels.propagation.schemes import reciprocal
 
-Matrix = NDArray[np.float64]
-Indices = NDArray[np.int64]
 SOURCES = ("attributes", "structure", "targets", "crossed", "codes")
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.checks import format_table, shown
 from propkernels._utils.randomness import label_keys
+from propkernels._utils.typing import Values
 from propkernels.codes.codes import NO_BIN
 from propkernels.counts.counters import Coder, Occurrences, add_column, looked_up, stack_columns
 from propkernels.counts.entries import Vocabulary
@@ -21,7 +22,6 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.propagation.initial import UNKNOWN, label_column
 
-Values = NDArray[np.float64]
 FOREIGN = 0.1  # share of foreign graphs that triggers a warning
 UNUSUAL = 0.05  # share of nodes with unseen degrees that makes an unlabeled graph foreign
 MOST_NAMED = 3

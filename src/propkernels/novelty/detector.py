@@ -15,11 +15,11 @@ from propkernels._utils.checks import GraphInput, check_integer, check_positive
 from propkernels._utils.parallel import threaded
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.stored import SOMETIMES, Indices, require
-from propkernels._utils.typing import Estimator, Seed
+from propkernels._utils.typing import Estimator, Seed, Values
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Graphs
-from propkernels.novelty.explanation import NoveltyExplanation, Values, nearest_of, parts_of
+from propkernels.novelty.explanation import NoveltyExplanation, nearest_of, parts_of
 from propkernels.search.index import GraphIndex
 
 N_FOLDS = 10

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.locks import derived
 from propkernels._utils.parallel import run_threads
+from propkernels._utils.typing import Values
 from propkernels.counts.counters import Occurrences, add_column, stack_columns
 from propkernels.counts.levels import LevelCounter, level_codes
 from propkernels.explain.explanation import Explanation
@@ -28,7 +29,6 @@ from propkernels.search.index import GraphIndex
 from propkernels.search.nearest import Query, largest
 
 Places = NDArray[np.int64]
-Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
