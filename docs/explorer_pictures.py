@@ -16,7 +16,7 @@ import propkernels as pk
 
 HERE = Path(__file__).parent / "pictures"
 TITLE = "Which family does a molecule belong to?"
-OPEN, COLORS = "#graph=flurbiprofen", 128
+OPEN, COLORS = "#graph=flurbiprofen", 256
 SHOTS = {
     "explorer_map": "",
     "explorer_map_dark": "document.querySelector('#pk-theme').click()",

@@ -1,6 +1,7 @@
 """audit: the whole audit, samples, missing targets and invalid input."""
 
 import json
+import re
 import warnings
 
 import networkx as nx
@@ -104,7 +105,6 @@ def test_many_graphs_are_sampled_in_proportion(monkeypatch, clean):
     [
         ({"target": [1, 2, 3]}, ValueError, "3 values for 60"),
         ({"target": np.zeros((N, 2))}, ValueError, "select a column"),
-        ({"graphs": pk.GridDatabase([np.zeros((3, 3), dtype=int)])}, TypeError, "grids have no edges"),
         ({"graphs": []}, ValueError, "at least one graph"),
         ({"test": [nx.path_graph(2)] * 2, "test_target": [0, 7]}, ValueError, "no training graph has"),
         ({"t_max": -1}, ValueError, "t_max"),
@@ -135,3 +135,16 @@ def test_missing_targets_are_not_a_class(clean, kind):
     assert f"{N // 3} graphs have no target: scores leave them out." in str(found)
     assert json.loads(found.to_json())["statistics"]["target"]["missing"] == N // 3
     assert "class nan" not in found.to_html()
+
+
+def test_images_are_compared_as_graphs_of_pixels_and_drawn_as_images():
+    images = np.random.default_rng(0).integers(0, 2, (24, 4, 4))
+    grids = pk.GridDatabase(list(np.concatenate([images, images[:1]])))
+    report, plain = (pk.audit(graphs, [0, 1] * 12 + [0], t_max=1) for graphs in (grids, grids.to_graphs()))
+    assert report.learning.scores == plain.learning.scores
+    assert report.sameness.duplicates.groups == plain.sameness.duplicates.groups == ((0, 24),)
+    assert "- 25 images with 16 pixels each and 2 pixel labels." in str(report)
+    assert not re.search("graph|node", str(report).removeprefix("Audit of graphs"))
+    page = report.to_html()
+    assert "image 0, class 0" in page
+    assert page.count("<img ") == page.count("<figcaption>image ") > 2

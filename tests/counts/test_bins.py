@@ -149,6 +149,8 @@ def test_bins_of_molecules_are_patterns():
     smiles = pytest.importorskip("rdkit.Chem").MolFromSmiles("CCO")
     graph = pk.from_smiles(["CCO"], node_labels="symbol")
     assert bin_text(graph, np.array([2, 0]), 1, ["O", "C"]) == "[#6]-[#8]"
+    alanine = pk.from_smiles(["C[C@H](N)C(=O)O"])
+    assert bin_text(alanine, np.array([1]), 0, ["C"]) == "[#6]", "kernels do not read stereochemistry"
     assert bin_text(graph.with_labels(list("CCO")), np.array([[0, 1]]), 0, ["C", "C"]) == "C, C"
     assert smarts_of(smiles, np.array([0, 1]), 0) == "[#6]-[#6]"
     assert smarts_of(smiles, np.array([0, 2]), 0) == "[#6].[#8]"

@@ -142,3 +142,6 @@ def test_tables():
     assert text[0].split()[:2] == ["t", "adds"]
     assert text[-1] == f"... and {len(why.bins) - 2} more"
     assert repr(why).startswith("Similarity(")
+    html = why._repr_html_()
+    assert html.count("<svg") == html.count("<figcaption") == 2
+    assert html.count("<circle") == sum(len(why.node_contributions(side)) for side in "gh")

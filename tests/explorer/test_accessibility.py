@@ -55,6 +55,7 @@ def path(tmp_path_factory):
 def test_controls_have_names_and_texts_contrast(browser, path, tab, theme):
     browser.open(path)
     browser.theme(theme)
+    browser.run("propkernels.setFilter([1, 2], 'two')")
     browser.click(f"#ex-tab-{tab}")
     assert browser.run(NAMELESS) == []
     assert browser.run(PALE) == []

@@ -682,8 +682,20 @@ def test_map_table_and_graph_are_saved(page):
 
 
 def test_errors_and_selections_have_small_pictures(page):
+    from selenium.webdriver import Keys
+
+    tab = page.find("#ex-tab-selection")
+    assert not tab.is_displayed()
+    page.find("#ex-tab-graph").send_keys(Keys.ARROW_LEFT)
+    assert page.find("#ex-panel-about").is_displayed()
+    page.driver.switch_to.active_element.send_keys(Keys.ARROW_LEFT)
+    assert page.find("#ex-panel-patterns").is_displayed(), "keys pass over a tab that is not there"
     page.run("propkernels.setFilter([3, 5], 'two')")
     page.wait_for("return document.querySelectorAll('#ex-panel-selection .ex-frame svg').length === 2")
+    assert tab.is_displayed()
+    page.click("#ex-panel-selection .ex-title button")
+    assert not tab.is_displayed()
+    assert page.find("#ex-panel-graph").is_displayed()
     page.click("#ex-tab-errors")
     if page.all("#ex-panel-errors .ex-frame"):
         page.wait_for("return document.querySelectorAll('#ex-panel-errors .ex-frame svg').length > 0")

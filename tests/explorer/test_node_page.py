@@ -109,6 +109,10 @@ def test_nodes_open_in_a_browser(browser, model, tmp_path):
     assert browser.run("return propkernels.app.map.links.length") == 17
     shown = float(browser.all("#ex-sums .ex-total td")[2].text.replace("−", "-"))
     assert abs(shown - model.explain([33]).decisions[0]) < 6e-4
+    dots = "return getComputedStyle(document.querySelector('#ex-verdict .ex-dot')).backgroundColor"
+    light = browser.run(dots)
+    browser.theme("dark")
+    assert browser.run(dots) != light, "all that is said of a node has the colors of the theme"
     browser.click("#ex-next")
     assert browser.text("#ex-name") != evil
     assert browser.complaints() == []

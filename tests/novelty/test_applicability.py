@@ -49,7 +49,7 @@ def test_training_graphs_are_known_and_foreign_ones_are_not():
     foreign = model.applicability(pk.from_networkx([star], node_label="label"))
     assert foreign.by_graph[0] > 0.9
     assert "100 %" in foreign.table()
-    assert "1 graphs" in repr(foreign)
+    assert "(1 graph, " in repr(foreign)
 
 
 def test_kernels_of_pairs_have_no_bins():

@@ -90,7 +90,7 @@ def test_molecules_are_skeletal_formulas():
     pytest.importorskip("rdkit")
     graphs = pk.from_smiles(["CCO"])
     ax = pk.plotting.plot_graph(graphs)
-    assert ax.get_title() == "graph 0: 3 nodes, 2 edges"
+    assert ax.get_title() == "graph 0: 3 atoms, 2 bonds"
     assert len(ax.images) == 1
     assert texts(ax) == entries(ax) == []
     assert texts(pk.plotting.plot_graph(graphs, color=None)) == ["C", "C", "O"]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from propkernels._utils.checks import check_integer, kind_of
+from propkernels._utils.checks import check_integer
 from propkernels._utils.parallel import blas_threads, threaded
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.randomness import draw_seed
@@ -21,7 +21,7 @@ from propkernels.auditing.statistics import Target, check_audit_target, statisti
 from propkernels.convert.check import check_graphs
 from propkernels.datasets.dataset import Dataset
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.grid_database import Graphs
+from propkernels.graphs.grid_database import Graphs, GridDatabase
 from propkernels.models.choose import compute_stack, has_steps
 from propkernels.models.defaults import default_kernels
 
@@ -51,8 +51,8 @@ def audit(
 
     Parameters
     ----------
-    graphs : Dataset, GraphDatabase or sequence of graphs
-        See :func:`propkernels.check_graphs`.
+    graphs : Dataset, GraphDatabase, GridDatabase or sequence of graphs
+        See :func:`propkernels.check_graphs`. Images are compared as graphs of pixels and their neighbors.
     target : array-like of shape (n,), optional
         One class or number per graph; None: the target of the Dataset, if it has one. Numbers with fractions
         are a regression target. Graphs with a missing target (None or NaN) are compared with the others, but
@@ -106,11 +106,13 @@ def audit(
     ((7, 60),)
     """
     began, used = perf_counter(), process_time()
-    database, wanted = _opened(graphs, target, None)
+    given, wanted = _opened(graphs, target, None)
+    database = _with_edges(given)
     label_names = dict(graphs.graphs.names.labels) if isinstance(graphs, Dataset) else {}
     t_max = check_integer(t_max, "t_max", 0)
     seed = draw_seed(random_state) % 2**31
     tested, tested_target = (None, None) if test is None else _opened(test, test_target, wanted)
+    tested = None if tested is None else _with_edges(tested)
     measure = clone(default_kernel(database)).set_params(t_max=t_max, normalize=True)
     if "random_state" in measure.get_params(deep=False):
         measure.set_params(random_state=seed)
@@ -165,25 +167,29 @@ def audit(
         seconds=perf_counter() - began,
         processor_seconds=process_time() - used,
         sentences=(),
-        graphs=database,
+        graphs=given,
         target=wanted,
         label_names=label_names,
     )
     return replace(result, sentences=sentences_of(result))
 
 
-def _opened(data: Any, target: Any, like: Target | None) -> tuple[GraphDatabase, Target | None]:
+def _opened(
+    data: Any, target: Any, like: Target | None
+) -> tuple[GraphDatabase | GridDatabase, Target | None]:
     """Return the graphs, and their target or None."""
     is_own = isinstance(data, Dataset) and target is None
     graphs = check_graphs(data.graphs if isinstance(data, Dataset) else data)
-    if not isinstance(graphs, GraphDatabase):
-        raise TypeError(f"an audit is for graphs, got {kind_of(graphs)}: grids have no edges to compare")
     if not len(graphs):
         raise ValueError("an audit needs at least one graph, got none")
     values = data.target if is_own else target
     if values is None or np.shape(values) == (len(graphs), 0):
         return graphs, None
     return graphs, check_audit_target(values, len(graphs), data.target_names if is_own else (), like)
+
+
+def _with_edges(graphs: GraphDatabase | GridDatabase) -> GraphDatabase:
+    return graphs.to_graphs() if isinstance(graphs, GridDatabase) else graphs
 
 
 def default_kernel(graphs: GraphDatabase) -> Any:

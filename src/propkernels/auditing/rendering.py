@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from propkernels.auditing.report import called, percent, said
-from propkernels.graphs.drawing import MOST_DRAWN, graph_svg
+from propkernels.graphs.drawing import MOST_DRAWN, graph_svg, thumbnail
+from propkernels.graphs.grid_database import GridDatabase
 from propkernels.plotting.pages import read_static, render_fragment, render_page, svg
 from propkernels.plotting.pages.fragments import Drawing as Picture
 
@@ -123,7 +124,8 @@ def _drawing(found: Audit, graph: int, why: str) -> Drawing:
         text = found.target.name(found.target.values[graph])
         target = f", {kind if found.target.known[graph] else ''}{text}"
     rest = said(found, f"{why}, {size:,} node{'' if size == 1 else 's'}")
-    name = called(found, graph) if found.graphs.ids is not None else f"{said(found, 'graph')} {graph}"
+    name = called(found, graph)
+    name = f"{said(found, 'graph')} {name}" if name == str(graph) else name
     return graph, f"{name}{target}: {rest}"
 
 
@@ -282,6 +284,8 @@ def _figures(found: Audit) -> list[tuple[Any, str]]:
 
 def _picture(found: Audit, graph: int, caption: str) -> Picture | str:
     """Return a graph as SVG, or a text if it has too many nodes."""
+    if isinstance(found.graphs, GridDatabase):
+        return Picture(thumbnail(found.graphs, graph, side=SIZE[1]))
     drawn = found.graphs[graph]
     if drawn.n_nodes > MOST_DRAWN:
         return f"more than {MOST_DRAWN} nodes: not drawn"

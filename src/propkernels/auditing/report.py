@@ -16,8 +16,9 @@ from propkernels._utils.typing import LabelNames, Record
 from propkernels.auditing.duplicates import Duplicates, Leaks, NearDuplicates, Sameness
 from propkernels.auditing.learning import Learning, Score, Suspects
 from propkernels.auditing.statistics import Statistics, Target
-from propkernels.explorer.page_contents import in_words, page_words
+from propkernels.explorer.page_contents import WORDS_OF_IMAGES, in_words, page_words
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import GridDatabase
 
 Said = Iterator[tuple[str, str]]  # kind and text
 CLEAR = 2.0  # standard errors of a clear difference
@@ -103,7 +104,7 @@ class Audit:
     seconds: float
     processor_seconds: float
     sentences: tuple[Sentence, ...]
-    graphs: GraphDatabase = field(metadata={"is_data": True})
+    graphs: GraphDatabase | GridDatabase = field(metadata={"is_data": True})
     target: Target | None = field(metadata={"is_data": True})
     label_names: LabelNames = field(metadata={"is_data": True})
 
@@ -144,6 +145,8 @@ class Audit:
     @cached_property
     def _words(self) -> dict[str, str]:
         graphs = self.graphs
+        if isinstance(graphs, GridDatabase):
+            return WORDS_OF_IMAGES
         return page_words(graphs.with_names(self.label_names) if self.label_names else graphs, None)
 
     def __str__(self) -> str:
@@ -177,7 +180,8 @@ def said(found: Audit, text: str) -> str:
 
 def called(found: Audit, graph: int) -> str:
     """Return the id of a graph, or its number."""
-    return str(graph if found.graphs.ids is None else found.graphs.ids[graph])
+    ids = getattr(found.graphs, "ids", None)  # images have none
+    return str(graph if ids is None else ids[graph])
 
 
 def sentences_of(found: Audit) -> tuple[Sentence, ...]:
@@ -200,6 +204,7 @@ def _about_graphs(found: Audit) -> Said:
     if s.nodes is not None:
         labels = "" if s.node_labels is None else f" and {many(s.node_labels.n_texts, 'node label')}"
         size = f"{s.nodes.least:,.0f} to {s.nodes.most:,.0f} nodes (median {s.nodes.median:,.0f})"
+        size = f"{s.nodes.most:,.0f} nodes each" if s.nodes.least == s.nodes.most else size
         yield "", f"{many(s.n_graphs, 'graph')} with {size}{labels}."
     if s.node_labels is None and not s.node_attributes:
         yield "", "Nodes have no labels and no attributes: kernels start from degrees."

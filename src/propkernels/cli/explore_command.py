@@ -17,7 +17,6 @@ from propkernels.cli.arguments import (
     one_target,
     open_model,
     reads_data,
-    with_edges,
 )
 from propkernels.cli.console import (
     Force,
@@ -126,8 +125,8 @@ def audit(
     """
     for file in output or []:
         check_output(file, force, "report.html", (".html", ".json"))
-    data = with_edges(one_target(source_options.open(name, n_jobs=jobs)))
-    test_data = None if test is None else with_edges(one_target(source_options.open(test, n_jobs=jobs)))
+    data = one_target(source_options.open(name, n_jobs=jobs))
+    test_data = None if test is None else one_target(source_options.open(test, n_jobs=jobs))
     from propkernels.auditing.examine import audit as audit_graphs
 
     report = audit_graphs(data, test=test_data, t_max=t_max, random_state=seed, n_jobs=jobs)

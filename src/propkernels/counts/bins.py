@@ -359,4 +359,4 @@ def smarts_of(mol: Any, roots: NDArray[np.int64], radius: int) -> str:
     elif len(atoms) > 1:
         within = [bond for bond in mol.GetBonds() if {bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()} <= atoms]
         bonds = [bond.GetIdx() for bond in within]
-    return str(chem.MolFragmentToSmarts(mol, sorted(atoms), bonds))
+    return str(chem.MolFragmentToSmarts(mol, sorted(atoms), bonds, False))  # without stereochemistry

@@ -14,7 +14,7 @@ from propkernels._utils.optional import data_frame
 from propkernels._utils.typing import Molecules, Picture, Record, Values
 from propkernels.convert.asking_rdkit import molecule_of, with_atoms
 from propkernels.counts.bins import smarts_of
-from propkernels.graphs.container import as_positions
+from propkernels.graphs.container import as_positions, count
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Database, GridDatabase
 from propkernels.graphs.names import Names, label_text
@@ -398,7 +398,8 @@ class Explanation:
 
     def __repr__(self) -> str:
         graphs, (nodes, steps) = len(self.graph_ptr) - 1, self.contributions.shape
-        return f"{type(self).__name__}({graphs} graphs, {nodes} nodes, t = 0..{steps - 1}, {self.subject})"
+        sizes = f"{count(graphs, 'graph')}, {count(nodes, 'node')}"
+        return f"{type(self).__name__}({sizes}, t = 0..{steps - 1}, {self.subject})"
 
     def caption(self, graph: int, nodes: str = "nodes") -> str:
         """Return the decision about one graph in words and as a sum, for the text below a drawing."""

@@ -185,14 +185,20 @@ class Similarity:
         return plot_similarity(self, t=t, ax=ax)
 
     def _repr_html_(self) -> str:
-        from propkernels.plotting.pages.fragments import Remark, Table, show_result
+        from propkernels.graphs.drawing import drawn
+        from propkernels.plotting.pages.fragments import Drawing, Drawings, Remark, Table, show_result
 
+        sides = [
+            Drawing(drawn(self.graphs, i, self.node_contributions(side).sum(axis=1))[0], side)
+            for i, side in enumerate("gh")
+        ]
         head, texts = self._cells(10)
         numbers = [[shared.t, shared.contribution] for shared in self.bins]
         rows = [[*pair, *row[2:]] for pair, row in zip(numbers, texts, strict=False)]
         rest = len(self.bins) - len(rows)
         more = [Remark(f"and {rest} more shared bins")] if rest > 0 else []
-        return show_result(repr(self), Table(head, rows), *more)
+        key = Remark("Red: what both graphs share.")
+        return show_result(repr(self), Drawings(sides), key, Table(head, rows), *more)
 
     def __repr__(self) -> str:
         return (

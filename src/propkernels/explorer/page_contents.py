@@ -339,8 +339,8 @@ def page_notes(graphs: GraphDatabase, carried: Any, notes: list[str | None], is_
     sentences = [note[0].upper() + note[1:].rstrip(".") + "." for note in notes if note]
     if is_fixed:
         sentences.append(
-            "Molecules cannot be pasted or edited here: labels of atoms tell more than their elements "
-            '(node_labels="symbol" of from_smiles does not).'
+            "Molecules cannot be pasted or edited here: atoms are labeled by more than their elements. Node "
+            "labels “symbol” allow it."
         )
     uses = any("attributes" in code for code in carried.codes)
     if graphs.node_attributes is not None and not uses:

@@ -18,6 +18,7 @@ from propkernels.codes.codes import NO_BIN
 from propkernels.counts.counters import Coder, Occurrences, add_column, looked_up, stack_columns
 from propkernels.counts.entries import Vocabulary
 from propkernels.explain.rule import Rule
+from propkernels.graphs.container import count
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.propagation.initial import UNKNOWN, label_column
@@ -98,7 +99,8 @@ class Applicability:
     def __repr__(self) -> str:
         graphs, (nodes, steps) = len(self.graph_ptr) - 1, self.unseen.shape
         share = 100 * float(self.unseen.mean()) if nodes else 0.0
-        return f"Applicability({graphs} graphs, {nodes} nodes, t = 0..{steps - 1}, {share:.1f} % unseen)"
+        sizes = f"{count(graphs, 'graph')}, {count(nodes, 'node')}"
+        return f"Applicability({sizes}, t = 0..{steps - 1}, {share:.1f} % unseen)"
 
 
 def applicability_of(vocabularies: Sequence[Vocabulary], graphs: GraphDatabase) -> Applicability:

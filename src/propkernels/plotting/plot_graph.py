@@ -77,18 +77,19 @@ def plot_graph(
     >>> data = pk.datasets.make_molecules(3, random_state=0)
     >>> ax = pk.plotting.plot_graph(data.graphs, 1)
     >>> ax.get_title()
-    'graph 1: 13 nodes, 12 edges'
+    'graph 1: 13 atoms, 12 bonds'
     """
     drawn, name = _chosen(graphs, graph)
     ax = one_axes(ax, (5.6, 4.4))
     if isinstance(drawn, Grid):
         return _draw_grid(ax, drawn, name)
-    edge = "directed edge" if drawn.database.is_directed else "edge"
-    ax.set_title(f"{name}: {count(drawn.n_nodes, 'node')}, {count(drawn.n_edges, edge)}", fontsize=10)
     from matplotlib.colors import Normalize
 
     is_plain = layout is None and isinstance(color, str) and color == "auto"
     molecule = molecule_of(drawn.database, 0) if is_plain else None
+    node, edge = ("node", "edge") if molecule is None else ("atom", "bond")
+    edge = f"directed {edge}" if drawn.database.is_directed else edge
+    ax.set_title(f"{name}: {count(drawn.n_nodes, node)}, {count(drawn.n_edges, edge)}", fontsize=10)
     if molecule is not None:
         from propkernels.molecules.depiction import Panel
 

@@ -111,7 +111,7 @@ function recolor() {
       const share = (values[i] - low) / (high - low || 1);
       map.colors[i] = cssColor(Number.isFinite(values[i]) ? between(VIRIDIS, share) : styleColor("--soft"));
     }
-    legend.append(column.name, plain(low), ramp(VIRIDIS), plain(high));
+    legend.append(`${column.name} ${plain(low)}`, ramp(VIRIDIS), plain(high));
   }
   refilter();
 }
@@ -371,16 +371,17 @@ function chooseTab(name) {
 
 function listenToTabs() {
   const tabs = [...document.querySelectorAll(".ex-tabs [role=tab]")];
-  tabs.forEach((tab, k) => {
+  for (const tab of tabs) {
     tab.addEventListener("click", () => chooseTab(tab.id.replace("ex-tab-", "")));
     tab.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
       if (!step) return;
-      const next = tabs[(k + step + tabs.length) % tabs.length];
+      const shown = tabs.filter((other) => !other.hidden), place = shown.indexOf(tab);
+      const next = shown[(place + step + shown.length) % shown.length];
       next.focus();
       next.click();
     });
-  });
+  }
 }
 
 /** Show the map with its menus and groups; points are drawn in a mixed order, so that no class covers the others. */

@@ -7,7 +7,6 @@ async function start() {
   app.graphs = new Collection(graphs, meta.directed, meta.kinds);
   begin(GraphView);
   if (meta.model) showErrors();
-  if (meta.model) showSelection();
   const specs = await Promise.all(meta.codes.map(async (code, v) => ({ ...code, ...await unpack(sections[`code${v}`]) })));
   app.index = new Index(app.graphs, specs);
   await inSlices(app.index, (index) => { app.busy.textContent = `Indexing ${plain(index.done)} of ${plain(app.n)} ${words.graph}s …`; });

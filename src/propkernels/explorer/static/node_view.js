@@ -32,9 +32,7 @@ class NodeView {
     const count = near.length === 1 ? "1 neighbor" : `${plain(near.length)} neighbors`;
     byId("ex-status").textContent = [count, ...factsOf(v), app.map_.known[v] ? "known to the model" : ""].filter(Boolean).join(" · ");
     this.parts = this.place.has(v) ? this._parts(this.place.get(v)) : null;
-    this._verdict();
     this.draw();
-    this._sums();
   }
 
   /** What neighbors and columns add to the decision about an explained node. */
@@ -62,9 +60,11 @@ class NodeView {
     box.replaceChildren("The model predicts ", ...[own, ...others.slice(0, 3)].map(chip));
   }
 
-  /** The neighborhood: the node, its neighbors, and further nodes that add most. */
+  /** The neighborhood: the node, its neighbors, and further nodes that add most; and what is said of it. */
   draw() {
     const { app, v, parts } = this;
+    this._verdict();
+    this._sums();
     const chosen = [v], seen = new Set([v]);
     const strong = parts ? parts.neighbors.map(({ node }) => node) : [];
     for (const u of [...strong.filter((node) => app.around[v].includes(node)), ...app.around[v], ...strong]) {

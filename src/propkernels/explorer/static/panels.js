@@ -117,18 +117,15 @@ function setFilter(graphs, title) {
   app.filter = graphs ? new Set(graphs) : null;
   app.filterTitle = title;
   refilter();
-  showSelection();
+  if (graphs) showSelection();
+  byId("ex-tab-selection").hidden = !graphs;
   if (graphs) chooseTab("selection");
+  else if (!byId("ex-panel-selection").hidden) chooseTab(noun);
 }
 
-/** The graphs that are selected: how many, of which classes, and what they are called. */
+/** The graphs that are selected: how many, and what they are called. */
 function showSelection() {
-  const panel = byId("ex-panel-selection");
-  const chosen = app.filter ? [...app.filter] : [];
-  if (!app.filter) {
-    return panel.replaceChildren(make("h2", {}, "Selection"), make("p", {}, "Nothing is selected. Click a cell of the confusion matrix under Errors, or press “on the map” beside a pattern."));
-  }
+  const chosen = [...app.filter];
   const clear = make("button", { type: "button", onclick: () => setFilter(null) }, "Clear");
-  panel.replaceChildren(make("div", { className: "ex-title" }, make("h2", {}, `${plain(chosen.length)} ${words.graph}s ${app.filterTitle || ""}`), clear));
-  panel.append(...gallery(chosen));
+  byId("ex-panel-selection").replaceChildren(make("div", { className: "ex-title" }, make("h2", {}, `${plain(chosen.length)} ${words.graph}s ${app.filterTitle}`), clear), ...gallery(chosen));
 }

@@ -35,6 +35,7 @@ class GraphView {
     byId("ex-search-flips").addEventListener("click", () => (this.running ? this._stopSearch() : this._searchFlips()));
     const left = meta.fixed ? ["look"] : meta.pixels ? ["look", "relabel"] : null;
     for (const button of byId("ex-modes").children) button.hidden = left && !left.includes(button.dataset.mode);
+    byId("ex-modes").hidden = Boolean(meta.fixed);
     byId("ex-paste-open").hidden = Boolean(left);
   }
 
@@ -365,8 +366,8 @@ class GraphView {
       const left = allowed.edges || app.meta.pixels ? "" : " This model does not read edges: edits of edges are left out.";
       const limits = chemical || app.meta.pixels ? "" : " Only degrees that occur in the data.";
       const ended = job.found.length ? "" : " None of them flips the class, nor do two edits from the best single ones.";
-      const seconds = ((performance.now() - began) / 1000) * (1 / Math.max(job.share, 0.01) - 1);
-      const rest = job.share > 0.02 && seconds >= 1 ? `, about ${Math.ceil(seconds)} s left` : "";
+      const spent = (performance.now() - began) / 1000, wait = spent * (1 / job.share - 1);
+      const rest = spent > 0.25 && wait >= 1 ? `, about ${Math.ceil(wait)} s left` : "";
       byId("ex-flip-text").textContent = done ? `${plain(job.tried)}${valid} edits tried.${limits}${left}${ended}` : `Trying … ${plain(job.tried)}${valid} edits so far${rest}.`;
       if (job.found.length !== listed || done) this._listFlips(job.found, base);
       listed = job.found.length;
