@@ -47,3 +47,16 @@ def test_clouds_of_a_folder(tmp_path):
     assert np.array_equal(data.graphs.node_attributes, pk.from_points(clouds).node_attributes)
     assert data.target.tolist() == ["even"] * 6 + ["odd"] * 6
     assert data.graphs.ids[0] == "even/1.npy"
+
+
+@pytest.mark.parametrize(("errors", "sizes"), [("skip", [5]), ("empty", [5, 0])])
+def test_invalid_clouds_are_left_out_or_empty(tmp_path, errors, sizes):
+    whole = np.random.default_rng(0).random((5, 2))
+    for name, cloud in {"a": whole, "b": np.full((3, 2), np.nan)}.items():
+        (tmp_path / name).mkdir()
+        np.save(tmp_path / name / "cloud.npy", cloud)
+    with pytest.warns(UserWarning, match="1 of 2"):
+        data = open_source(tmp_path, errors=errors)
+    assert data.graphs.graph_sizes.tolist() == sizes
+    assert data.target.tolist() == ["a", "b"][: len(sizes)]
+    np.testing.assert_array_equal(data.extras["coordinates"], whole)

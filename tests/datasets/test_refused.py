@@ -29,6 +29,13 @@ def link(**data):
     return json.dumps(graph).encode()
 
 
+def links(*several):
+    nodes = [{"id": 0}, {"id": 1}]
+    return json.dumps(
+        {"nodes": nodes, "links": [{"source": a, "target": b, **data} for a, b, data in several]}
+    )
+
+
 def tables(**texts):
     return {f"{name}.csv": text for name, text in texts.items()}
 
@@ -43,6 +50,11 @@ REFUSED = [
     ({"x.json": '{"nodes": [{"id": 1}, {"id": 1}], "links": []}'}, {}, "two nodes have the id 1"),
     ({"x.json": '{"directed": "no", "nodes": [], "links": []}'}, {}, '"directed" must be true or false'),
     ({"x.json": '{"nodes": [{"id": [1]}], "links": []}'}, {}, "a part of it is of the wrong kind"),
+    (
+        {"x.json": links((0, 1, {"weight": 2}), (1, 0, {"weight": 3}))},
+        {},
+        "two links join 1 and 0 and do not",
+    ),
     ({"x.json": link(weight=10**400)}, {}, "weights must be finite and not negative"),
     ({"x.edges": "a b c d\n"}, {}, "line 1 has 4 words"),
     ({"x.edges": "a b 1\nb a 2\n"}, {}, "line 2 gives the edge b - a another weight"),

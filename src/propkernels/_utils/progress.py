@@ -55,13 +55,7 @@ class ProgressBar:
     """
 
     def __init__(
-        self,
-        text: str,
-        total: int | None = None,
-        done: int = 0,
-        *,
-        progress: Progress = None,
-        unit: str = "",
+        self, text: str, total: int | None = None, done: int = 0, *, progress: Progress = None, unit: str = ""
     ) -> None:
         if not (isinstance(progress, Hashable) and progress in (None, False, True)):
             from propkernels._utils.checks import shown  # needs numpy, which --help does not wait for

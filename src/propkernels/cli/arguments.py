@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from propkernels.cli.console import warnings_as_lines
+from propkernels.cli.console import option, warnings_as_lines
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Choices of options
 Format = Literal["table", "csv", "json"]  # output formats of results
-FormatOption = Annotated[Format, typer.Option("--format", help="Output as a table, CSV or JSON.")]
+FormatOption = Annotated[Format, option("--format", "Output as a table, CSV or JSON.")]
 
 
 def _check_jobs(jobs: int) -> int:
@@ -32,17 +32,12 @@ def _check_jobs(jobs: int) -> int:
 
 
 Name = Annotated[
-    str,
-    typer.Argument(metavar="NAME", help="Data set, file or folder: see 'propkernels help input'."),
+    str, typer.Argument(metavar="NAME", help="Data set, file or folder: see 'propkernels help input'.")
 ]
-GraphNumber = Annotated[
-    int, typer.Option("--graph", "-g", min=0, metavar="N", help="Number of a graph or molecule, from 0.")
-]
-TMax = Annotated[int, typer.Option("--t-max", min=0, metavar="N", help="Number of propagation steps.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of all random numbers.")]
-Jobs = Annotated[
-    int, typer.Option("--jobs", "-j", callback=_check_jobs, metavar="N", help="Threads; -1: all cores.")
-]
+GraphNumber = Annotated[int, option("--graph -g", "Number of a graph or molecule, from 0.", "N", min=0)]
+TMax = Annotated[int, option("--t-max", "Number of propagation steps.", "N", min=0)]
+Seed = Annotated[int, option("--seed", "Seed of all random numbers.", "N", min=0)]
+Jobs = Annotated[int, option("--jobs -j", "Threads; -1: all cores.", "N", callback=_check_jobs)]
 
 
 KernelName = Literal["auto", "propagation", "p2k", "wl", "shortest-path", "graph-hopper", "labels"]
@@ -59,8 +54,7 @@ KERNEL_NAMES = {  # for readers
 }
 KERNELS = "propagation, p2k, wl, shortest-path, graph-hopper or labels"
 KernelOption = Annotated[
-    KernelName,
-    typer.Option("--kernel", metavar="KERNEL", help=f"Kernel: auto (by labels and attributes), {KERNELS}."),
+    KernelName, option("--kernel", f"Kernel: auto (by labels and attributes), {KERNELS}.", "KERNEL")
 ]
 
 
@@ -224,72 +218,63 @@ class Input:
     """
 
     smiles_column: Annotated[
-        str | None,
-        typer.Option(
-            "--smiles",
-            metavar="COLUMN",
-            help="Column of SMILES in a table; default 'smiles' ...",
-        ),
+        str | None, option("--smiles", "Column of SMILES in a table; default 'smiles' ...", "COLUMN")
     ] = None
     target_columns: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--target",
-            metavar="COLUMN",
-            help="Column (SDF property; number for TU and Parquet) of the target; default 'target' ...; may "
+            "Column (SDF property; number for TU and Parquet) of the target; default 'target' ...; may "
             "be repeated.",
+            "COLUMN",
         ),
     ] = None
     id_column: Annotated[
-        str | None,
-        typer.Option(
-            "--id-column", metavar="COLUMN", help="Column of a table that names the molecules or graphs."
-        ),
+        str | None, option("--id-column", "Column of a table that names the molecules or graphs.", "COLUMN")
     ] = None
     node_labels: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--node-labels",
-            metavar="NAMES",
-            help="Labels of atoms: symbol, symbol+aromatic, invariants, pharmacophore, or several (commas), "
+            "Labels of atoms: symbol, symbol+aromatic, invariants, pharmacophore, or several (commas), "
             "by default all but the second; labels of other nodes: columns of their table.",
+            "NAMES",
         ),
     ] = None
     edge_labels: Annotated[
-        str | None,
-        typer.Option("--edge-labels", metavar="COLUMN", help="Column of the label in the table of edges."),
+        str | None, option("--edge-labels", "Column of the label in the table of edges.", "COLUMN")
     ] = None
     columns: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--column",
-            metavar="KEY=COLUMN",
-            help="Column of tables of edges, nodes and graphs that holds the graph, node, source, target or "
+            "Column of tables of edges, nodes and graphs that holds the graph, node, source, target or "
             "weight, such as source=from; may be repeated.",
+            "KEY=COLUMN",
         ),
     ] = None
     standardize: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--standardize",
-            metavar="STEPS",
-            help="Standard form of molecules: fragment (the largest), charge (neutral), tautomer "
+            "Standard form of molecules: fragment (the largest), charge (neutral), tautomer "
             "(canonical), or several (commas).",
+            "STEPS",
         ),
     ] = None
     descriptors: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--descriptors",
-            metavar="NAMES",
-            help="Numbers of whole molecules for models: rdkit (all), or names such as tpsa (commas).",
+            "Numbers of whole molecules for models: rdkit (all), or names such as tpsa (commas).",
+            "NAMES",
         ),
     ] = None
     errors: Annotated[
         Errors,
-        typer.Option(
+        option(
             "--errors",
-            help="Invalid molecules and graphs: raise an error that names them, skip them, or read them as "
+            "Invalid molecules and graphs: raise an error that names them, skip them, or read them as "
             "empty graphs.",
         ),
     ] = "raise"
@@ -428,10 +413,10 @@ def reads_data(command: Callable[..., None]) -> Callable[..., None]:
     """
     hints = get_type_hints(command, include_extras=True)
     options: dict[str, Any] = {}
-    for name, option in get_type_hints(Input, include_extras=True).items():
-        info = copy(option.__metadata__[0])
+    for name, kind in get_type_hints(Input, include_extras=True).items():
+        info = copy(kind.__metadata__[0])
         info.hidden = True
-        options[name] = Annotated[option.__origin__, info]
+        options[name] = Annotated[kind.__origin__, info]
     signature = inspect.signature(command)
     parameters = [
         parameter.replace(annotation=hints[name], kind=parameter.KEYWORD_ONLY)

@@ -22,7 +22,13 @@ from propkernels._utils.progress import spinner as spinner
 from propkernels._utils.safe_files import atomic_write
 from propkernels._version import __version__
 
-Force = Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")]
+
+def option(names: str, text: str, value: str | None = None, **settings: Any) -> Any:
+    """Return an option by its names, such as "--output -o", its help, and the word for its value."""
+    return typer.Option(*names.split(), help=text, metavar=value, **settings)
+
+
+Force = Annotated[bool, option("--force", "Overwrite the file if it exists.")]
 
 
 def check_output(
@@ -43,12 +49,16 @@ def check_output(
         raise ValueError(f"{output} is named twice: name two files")
 
 
+def write_lines(stream: Any, header: Sequence[str] | None, rows: Iterable[Sequence[Any]]) -> None:
+    """Write a header, if there is one, and rows as CSV."""
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerows(rows if header is None else [header, *rows])
+
+
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Write a CSV file, complete or not at all."""
     with atomic_write(path, text=True) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+        write_lines(stream, header, rows)
 
 
 def write_records(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
@@ -202,15 +212,12 @@ def print_records(
     formats : dict of str, optional
         Number formats of columns in tables, such as ``{"share": ".2f"}``; CSV and JSON have all digits.
     """
-    stream = results_stream()
+    stream, names = results_stream(), list(records[0]) if records else []
     if output_format == "json":
         typer.echo(json.dumps(records, indent=1, default=str))
     elif output_format == "csv":
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(list(records[0]) if records else [])
-        writer.writerows([list(record.values()) for record in records])
+        write_lines(stream, names, [list(record.values()) for record in records])
     else:
-        names = list(records[0]) if records else []
         shown = formats or {}
         rows = [
             ["-" if value is None else format(value, shown.get(name, "")) for name, value in record.items()]
@@ -276,7 +283,7 @@ def _print_version(requested: bool) -> None:
 
 def common(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+        bool, option("--version", "Print the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     """Handle options before the command."""

@@ -21,6 +21,7 @@ from propkernels.cli.arguments import (
 )
 from propkernels.cli.console import (
     check_output,
+    option,
     print_error,
     print_records,
     print_text,
@@ -69,32 +70,26 @@ def evaluate(
     name: arguments.Name,
     t_max: arguments.TMax = 10,
     folds: Annotated[
-        int | None,
-        typer.Option(
-            "--folds", min=2, metavar="N", help="Number of folds (default 10, fewer for small classes)."
-        ),
+        int | None, option("--folds", "Number of folds (default 10, fewer for small classes).", "N", min=2)
     ] = None,
     repeats: Annotated[
-        int,
-        typer.Option("--repeats", min=1, metavar="N", help="Number of repeats, with new folds and hashes."),
+        int, option("--repeats", "Number of repeats, with new folds and hashes.", "N", min=1)
     ] = 1,
     kernels: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--kernel",
+            f"Evaluate only LABELS and this kernel, repeatable: {KERNELS}.",
+            "KERNEL",
             callback=_check_kernels,
-            metavar="KERNEL",
-            help=f"Evaluate only LABELS and this kernel, repeatable: {KERNELS}.",
         ),
     ] = None,
     output: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--output",
-            "-o",
-            "--html",
-            metavar="FILE",
-            help="Also write folds.csv (one line per fold) or page.html; may be repeated.",
+        option(
+            "--output -o --html",
+            "Also write folds.csv (one line per fold) or page.html; may be repeated.",
+            "FILE",
         ),
     ] = None,
     seed: arguments.Seed = 0,
@@ -109,12 +104,7 @@ def evaluate(
     """
     for file in output or []:
         check_output(file, True, "page.html", (".csv", ".html"))
-    protocol: dict[str, Any] = {
-        "cv": folds,
-        "n_repeats": repeats,
-        "random_state": seed,
-        "n_jobs": jobs,
-    }
+    protocol: dict[str, Any] = {"cv": folds, "n_repeats": repeats, "random_state": seed, "n_jobs": jobs}
     data = known_target(source_options.open(name, target_required=True, n_jobs=jobs))
     from propkernels._utils.cells import are_classes
     from propkernels.models.cross_validation import evaluate as cross_validate

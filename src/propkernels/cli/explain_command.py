@@ -22,6 +22,7 @@ from propkernels.cli.arguments import (
 from propkernels.cli.console import (
     Force,
     check_output,
+    option,
     print_records,
     print_table,
     print_text,
@@ -43,30 +44,29 @@ def explain(
     name: arguments.Name,
     graph: arguments.GraphNumber,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Image to write, such as graph.png.")
+        Path | None, option("--output -o", "Image to write, such as graph.png.", "FILE")
     ] = None,
     force: Force = False,
     spoken_for: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--class",
-            metavar="CLASS",
-            help="Class to explain (default: the second of two, or the predicted); --flips: class or number "
+            "Class to explain (default: the second of two, or the predicted); --flips: class or number "
             "to reach.",
+            "CLASS",
         ),
     ] = None,
-    top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Nodes, or edits, to print.")] = 10,
+    top: Annotated[int, option("--top", "Nodes, or edits, to print.", "N", min=1)] = 10,
     coverage: Annotated[
         float | None,
-        typer.Option(
+        option(
             "--coverage",
-            metavar="SHARE",
-            help="Also tell the set of classes, or the interval, that holds this share of targets.",
+            "Also tell the set of classes, or the interval, that holds this share of targets.",
+            "SHARE",
         ),
     ] = None,
     flips: Annotated[
-        bool,
-        typer.Option("--flips", help="List the smallest edits of the graph that change the prediction."),
+        bool, option("--flips", "List the smallest edits of the graph that change the prediction.")
     ] = False,
     output_format: arguments.FormatOption = "table",
     *,

@@ -21,6 +21,7 @@ from propkernels.cli.arguments import (
 from propkernels.cli.console import (
     Force,
     check_output,
+    option,
     print_records,
     print_text,
     seconds,
@@ -36,20 +37,17 @@ PAGES = (".html", ".htm")
 @reads_data
 def explore(
     name: arguments.Name,
-    output: Annotated[Path, typer.Option("--output", "-o", "--html", metavar="FILE", help="Page to write.")],
+    output: Annotated[Path, option("--output -o --html", "Page to write.", "FILE")],
     model: Annotated[
-        Path | None,
-        typer.Option("--model", metavar="FILE", help="Model written by 'fit'; by default, a new model."),
+        Path | None, option("--model", "Model written by 'fit'; by default, a new model.", "FILE")
     ] = None,
     first: Annotated[
-        int | None,
-        typer.Option("--first", min=2, metavar="N", help="A sample of N graphs, each class with its share."),
+        int | None, option("--first", "A sample of N graphs, each class with its share.", "N", min=2)
     ] = None,
     class_names: Annotated[
-        str | None,
-        typer.Option("--class-names", metavar="A,B,...", help="Names of the classes, in sorted order."),
+        str | None, option("--class-names", "Names of the classes, in sorted order.", "A,B,...")
     ] = None,
-    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    open_page: Annotated[bool, option("--open", "Open the page in a browser.")] = False,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
     *,
@@ -99,17 +97,10 @@ def audit(
     name: arguments.Name,
     output: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--output",
-            "-o",
-            "--html",
-            metavar="FILE",
-            help="Report to write: report.html or report.json; may be repeated.",
-        ),
+        option("--output -o --html", "Report to write: report.html or report.json; may be repeated.", "FILE"),
     ] = None,
     test: Annotated[
-        str | None,
-        typer.Option("--test", metavar="NAME", help="Data set of test graphs, compared with NAME."),
+        str | None, option("--test", "Data set of test graphs, compared with NAME.", "NAME")
     ] = None,
     force: Force = False,
     t_max: arguments.TMax = 5,
@@ -138,9 +129,7 @@ def audit(
 
 
 def demo(
-    output: Annotated[
-        Path, typer.Option("--output", "-o", "--html", metavar="FILE", help="Page to write.")
-    ] = Path("demo.html"),
+    output: Annotated[Path, option("--output -o --html", "Page to write.", "FILE")] = Path("demo.html"),
 ) -> None:
     """Write a page of 317 molecules and a model, without a download.
 

@@ -11,7 +11,7 @@ import typer
 
 from propkernels.cli import arguments
 from propkernels.cli.arguments import Input, reads_data
-from propkernels.cli.console import print_text, seconds, warnings_as_lines
+from propkernels.cli.console import option, print_text, seconds, warnings_as_lines
 
 NODES_PER_PART = 2_000_000
 
@@ -26,24 +26,15 @@ def featurize(
             "them.",
         ),
     ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Output folder; an earlier run is resumed.")
-    ],
-    n_features: Annotated[
-        int,
-        typer.Option("--n-features", metavar="N", help="Number of columns."),
-    ] = 2**20,
+    output: Annotated[Path, option("--output -o", "Output folder; an earlier run is resumed.", "DIR")],
+    n_features: Annotated[int, option("--n-features", "Number of columns.", "N")] = 2**20,
     t_max: arguments.TMax = 10,
     seed: arguments.Seed = 0,
     workers: Annotated[
-        int | None,
-        typer.Option("--workers", "-j", min=1, metavar="N", help="Processes; default: one per core."),
+        int | None, option("--workers -j", "Processes; default: one per core.", "N", min=1)
     ] = None,
     scheduler: Annotated[
-        str | None,
-        typer.Option(
-            "--scheduler", metavar="ADDRESS", help="Use the workers of a Dask scheduler (tcp://...)."
-        ),
+        str | None, option("--scheduler", "Use the workers of a Dask scheduler (tcp://...).", "ADDRESS")
     ] = None,
     *,
     source_options: Input,

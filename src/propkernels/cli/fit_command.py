@@ -7,8 +7,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, Literal
 
-import typer
-
 from propkernels.cli import arguments
 from propkernels.cli.arguments import (
     Input,
@@ -23,6 +21,7 @@ from propkernels.cli.arguments import (
 from propkernels.cli.console import (
     Force,
     check_output,
+    option,
     percent,
     print_text,
     seconds,
@@ -38,40 +37,28 @@ MOST_COMPARED = 20_000  # graphs that are compared without being asked to
 @reads_data
 def fit(
     name: arguments.Name,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="File to write, such as model.pk.")
-    ],
+    output: Annotated[Path, option("--output -o", "File to write, such as model.pk.", "FILE")],
     force: Force = False,
     task: Annotated[
         Task,
-        typer.Option(
-            "--task",
-            help="Predict classes or numbers; auto: numbers if the target has fractions or many values.",
+        option(
+            "--task", "Predict classes or numbers; auto: numbers if the target has fractions or many values."
         ),
     ] = "auto",
     kernel: KernelOption = "auto",
     t_max: Annotated[
-        int | None,
-        typer.Option(
-            "--t-max", min=0, metavar="N", help="Maximum number of propagation steps; 0 to N are tried."
-        ),
+        int | None, option("--t-max", "Maximum number of propagation steps; 0 to N are tried.", "N", min=0)
     ] = None,
-    cost: Annotated[
-        float | None, typer.Option("--C", metavar="X", help="Fixed cost C; default: chosen.")
-    ] = None,
+    cost: Annotated[float | None, option("--C", "Fixed cost C; default: chosen.", "X")] = None,
     folds: Annotated[
-        int | None,
-        typer.Option(
-            "--folds", min=2, metavar="N", help="Hold out folds for the choice; default: each graph alone."
-        ),
+        int | None, option("--folds", "Hold out folds for the choice; default: each graph alone.", "N", min=2)
     ] = None,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
     duplicates: Annotated[
-        Duplicates,
-        typer.Option("--duplicates", help="Several measurements of one graph: keep them, or merge them."),
+        Duplicates, option("--duplicates", "Several measurements of one graph: keep them, or merge them.")
     ] = "keep",
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List every kernel of the model.")] = False,
+    verbose: Annotated[bool, option("--verbose -v", "List every kernel of the model.")] = False,
     *,
     source_options: Input,
 ) -> None:

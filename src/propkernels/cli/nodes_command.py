@@ -14,6 +14,7 @@ from propkernels.cli.console import (
     OneSentenceErrors,
     PlainUsage,
     check_output,
+    option,
     print_text,
     spinner,
     warnings_as_lines,
@@ -34,8 +35,7 @@ Edges = Annotated[
     typer.Argument(metavar="EDGES", help="Table of edges (CSV, TSV): columns source and target, or two."),
 ]
 NodeTable = Annotated[
-    Path | None,
-    typer.Option("--nodes", metavar="FILE", help="Table of nodes (CSV, TSV); first column: name."),
+    Path | None, option("--nodes", "Table of nodes (CSV, TSV); first column: name.", "FILE")
 ]
 ModelOfNodes = Annotated[
     Path, typer.Argument(metavar="MODEL", help="File written by 'propkernels nodes fit'.")
@@ -45,17 +45,12 @@ ModelOfNodes = Annotated[
 @nodes.command(cls=PlainUsage)
 def fit(
     edges: Edges,
-    target: Annotated[
-        str, typer.Option("--target", metavar="COLUMN", help="Column of the target; blank cells are unknown.")
-    ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="File to write, such as model.pk.")
-    ],
+    target: Annotated[str, option("--target", "Column of the target; blank cells are unknown.", "COLUMN")],
+    output: Annotated[Path, option("--output -o", "File to write, such as model.pk.", "FILE")],
     node_table: NodeTable = None,
-    numbers: Annotated[bool, typer.Option("--numbers", help="The target is a number, not a class.")] = False,
+    numbers: Annotated[bool, option("--numbers", "The target is a number, not a class.")] = False,
     predictions: Annotated[
-        Path | None,
-        typer.Option("--predictions", metavar="FILE", help="CSV file of predictions for all nodes."),
+        Path | None, option("--predictions", "CSV file of predictions for all nodes.", "FILE")
     ] = None,
     force: Force = False,
     seed: arguments.Seed = 0,
@@ -87,11 +82,9 @@ def fit(
 def predict(
     path: ModelOfNodes,
     edges: Edges,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="CSV file of predictions.")],
+    output: Annotated[Path, option("--output -o", "CSV file of predictions.", "FILE")],
     node_table: NodeTable = None,
-    target: Annotated[
-        str | None, typer.Option("--target", metavar="COLUMN", help="Column of known targets, if any.")
-    ] = None,
+    target: Annotated[str | None, option("--target", "Column of known targets, if any.", "COLUMN")] = None,
     force: Force = False,
 ) -> None:
     """Predict the nodes of another graph.
@@ -112,7 +105,7 @@ def predict(
 def explain(
     path: ModelOfNodes,
     node: Annotated[str, typer.Argument(metavar="NODE", help="Name of a node of the training graph.")],
-    top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Number of rows.")] = 10,
+    top: Annotated[int, option("--top", "Number of rows.", "N", min=1)] = 10,
 ) -> None:
     """Show what a prediction about a node comes from."""
     model, _ = _model_of_nodes(path)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
-
-import typer
 
 from propkernels._utils.safe_files import atomic_write
 from propkernels.cli import arguments
@@ -28,12 +25,14 @@ from propkernels.cli.arguments import (
 from propkernels.cli.console import (
     Force,
     check_output,
+    option,
     percent,
     print_text,
     results_stream,
     spinner,
     warnings_as_lines,
     write_csv,
+    write_lines,
 )
 
 N_SUBSTRUCTURES = 3
@@ -44,36 +43,28 @@ def predict(
     model: ModelFile,
     name: arguments.Name,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="CSV file to write; default, or -: standard output."
-        ),
+        Path | None, option("--output -o", "CSV file to write; default, or -: standard output.", "FILE")
     ] = None,
     force: Force = False,
     jobs: arguments.Jobs = -1,
     coverage: Annotated[
         float | None,
-        typer.Option(
+        option(
             "--coverage",
-            metavar="SHARE",
-            help="Also write sets of classes, or intervals, that hold this share of targets, such as 0.9.",
+            "Also write sets of classes, or intervals, that hold this share of targets, such as 0.9.",
+            "SHARE",
         ),
     ] = None,
     details: Annotated[
         bool,
-        typer.Option(
-            "--details", help="Also write the share of unseen neighborhoods, and substructures as SMARTS."
-        ),
+        option("--details", "Also write the share of unseen neighborhoods, and substructures as SMARTS."),
     ] = False,
     nearest: Annotated[
         str | None,
-        typer.Option(
-            "--nearest", metavar="TRAIN", help="Also write the most similar graph of the training data set."
-        ),
+        option("--nearest", "Also write the most similar graph of the training data set.", "TRAIN"),
     ] = None,
     skipped: Annotated[
-        Path | None,
-        typer.Option("--skipped", metavar="FILE", help="CSV file for graphs that are left out, and why."),
+        Path | None, option("--skipped", "CSV file for graphs that are left out, and why.", "FILE")
     ] = None,
     *,
     source_options: Input,
@@ -109,11 +100,11 @@ def predict(
         predictions, columns = all_columns(wanted, fitted, opened.notes, data.graphs)
     if skipped is not None:
         write_csv(skipped, ["id", "reason"], getattr(data.graphs, "skipped", {}).items())
+    rows = rows_of(ids_of(data) or range(len(predictions)), columns)
     if output is None:
-        write_rows(results_stream(), ids_of(data) or range(len(predictions)), columns)
+        write_lines(results_stream(), ["id", *columns], rows)
         return
-    with atomic_write(output, text=True) as stream:
-        write_rows(stream, ids_of(data) or range(len(predictions)), columns)
+    write_csv(output, ["id", *columns], rows)
     agreed = agreement(fitted, predictions, data.target)
     print_text(f"Wrote {output}: {len(predictions)} predictions{agreed}.")
 
@@ -184,7 +175,7 @@ def predict_large(wanted: Wanted, name: str, output: Path | None) -> tuple[int, 
     ):
         for ids, columns, left_out in done:
             if ids:
-                write_rows(stream, ids, columns, n_rows == 0)
+                write_lines(stream, None if n_rows else ["id", *columns], rows_of(ids, columns))
             n_rows += len(ids)
             reasons.update(left_out)
             bar.step()
@@ -296,12 +287,9 @@ def covering(model: Any, graphs: Any, coverage: float) -> dict[str, Any]:
     }
 
 
-def write_rows(stream: Any, ids: Sequence[Any], columns: dict[str, Any], has_head: bool = True) -> None:
-    """Write a CSV header, if asked for, and one line per graph."""
-    writer = csv.writer(stream, lineterminator="\n")
-    if has_head:
-        writer.writerow(["id", *columns])
-    writer.writerows(zip(ids, *(column.tolist() for column in columns.values()), strict=True))
+def rows_of(ids: Sequence[Any], columns: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """Return one row per graph."""
+    return zip(ids, *(column.tolist() for column in columns.values()), strict=True)
 
 
 def agreement(model: Any, predictions: Any, target: Any) -> str:

@@ -22,7 +22,15 @@ from propkernels.cli.arguments import (
     title_of,
     with_common_labels,
 )
-from propkernels.cli.console import Force, check_output, print_records, print_text, spinner, write_records
+from propkernels.cli.console import (
+    Force,
+    check_output,
+    option,
+    print_records,
+    print_text,
+    spinner,
+    write_records,
+)
 from propkernels.cli.explain_command import PICTURES, draw
 
 if TYPE_CHECKING:
@@ -36,22 +44,16 @@ def similar(
         str, typer.Argument(metavar="NAME", help="Data set (as for 'fit'), or index saved by save_model.")
     ],
     graph: arguments.GraphNumber,
-    k: Annotated[int, typer.Option("-k", min=1, metavar="N", help="Number of similar graphs.")] = 10,
+    k: Annotated[int, option("-k", "Number of similar graphs.", "N", min=1)] = 10,
     source: Annotated[
-        str | None,
-        typer.Option("--from", metavar="NAME", help="Data set of the query graph; default: NAME."),
+        str | None, option("--from", "Data set of the query graph; default: NAME.", "NAME")
     ] = None,
     kernel: KernelOption = "auto",
     t_max: Annotated[
-        int | None,
-        typer.Option(
-            "--t-max", min=0, metavar="N", help="Propagation steps; default: 5 (molecules of a file: 2)."
-        ),
+        int | None, option("--t-max", "Propagation steps; default: 5 (molecules of a file: 2).", "N", min=0)
     ] = None,
     seed: arguments.Seed = 0,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="CSV file of the similar graphs.")
-    ] = None,
+    output: Annotated[Path | None, option("--output -o", "CSV file of the similar graphs.", "FILE")] = None,
     force: Force = False,
     output_format: arguments.FormatOption = "table",
     jobs: arguments.Jobs = -1,
@@ -187,21 +189,13 @@ def novelty(
     new: Annotated[str, typer.Argument(metavar="NEW", help="Data set of graphs to score.")],
     output: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="CSV file of scores; with -g also an image, such as graph.png.",
-        ),
+        option("--output -o", "CSV file of scores; with -g also an image, such as graph.png.", "FILE"),
     ] = None,
     explain: Annotated[
-        int | None,
-        typer.Option("--graph", "-g", min=0, metavar="N", help="Explain the nodes of graph N of NEW."),
+        int | None, option("--graph -g", "Explain the nodes of graph N of NEW.", "N", min=0)
     ] = None,
     force: Force = False,
-    top: Annotated[
-        int, typer.Option("--top", min=1, metavar="N", help="Number of graphs and nodes to print.")
-    ] = 10,
+    top: Annotated[int, option("--top", "Number of graphs and nodes to print.", "N", min=1)] = 10,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
     output_format: arguments.FormatOption = "table",

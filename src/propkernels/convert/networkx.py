@@ -182,6 +182,11 @@ def of_node_link(content: Any) -> Any:
         for end in ends:
             if end not in twin:
                 raise ValueError(f"a link names node {shown(end)}, which is not in nodes")
+        if not twin.is_multigraph() and twin.has_edge(*ends) and twin.edges[ends] != row:
+            raise ValueError(
+                f"two links join {shown(ends[0])} and {shown(ends[1])} and do not agree: list the edge "
+                'once, or set "directed" or "multigraph" to true'
+            )
         twin.add_edge(*ends, **row)
     return twin
 

@@ -279,11 +279,7 @@ def named(data: Dataset, name: str) -> Dataset:
     present = [] if data.n_classes is None else np.unique(data.target).tolist()
     has_all = not data.target_names and set(present) <= set(classes)
     target_names = tuple(classes[value] for value in present) if has_all else data.target_names
-    return replace(
-        data,
-        graphs=graphs.with_names(labels, edge_labels),
-        target_names=target_names,
-    )
+    return replace(data, graphs=graphs.with_names(labels, edge_labels), target_names=target_names)
 
 
 def _known(names: dict[int, str], column: Any) -> dict[Any, str]:

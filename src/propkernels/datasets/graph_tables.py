@@ -19,13 +19,7 @@ from propkernels.convert.networkx import from_networkx, of_node_link
 from propkernels.convert.pandas import from_pandas
 from propkernels.convert.table_columns import AUTO, USUAL_LABELS, column_roles, warn_of_numbers
 from propkernels.datasets.dataset import Dataset
-from propkernels.datasets.tables import (
-    TARGET_NAMES,
-    Reading,
-    find_column,
-    listed_names,
-    read_table,
-)
+from propkernels.datasets.tables import TARGET_NAMES, Reading, find_column, listed_names, read_table
 from propkernels.graphs.database import GraphDatabase
 
 Cells = dict[str, list[str]]
@@ -215,10 +209,7 @@ class NodeTables(NamedTuple):
 
 
 def read_nodes(
-    edges: Path,
-    nodes: Path | None = None,
-    target: str | None = None,
-    columns: dict[str, Any] | None = None,
+    edges: Path, nodes: Path | None = None, target: str | None = None, columns: dict[str, Any] | None = None
 ) -> NodeTables:
     """Return the graph of a table of edges; nodes are those of their table, then those of edges alone.
 
@@ -266,11 +257,7 @@ def read_nodes(
     frame = pd.DataFrame(typed["edges"])
     frame = frame[["source", "target", *columns["edge_label"], *filter(None, [columns["weight"]])]]
     graph: Any = from_pandas(
-        frame.drop_duplicates(),
-        pd.DataFrame(typed["nodes"]),
-        graph=None,
-        edge_attributes=(),
-        **columns,
+        frame.drop_duplicates(), pd.DataFrame(typed["nodes"]), graph=None, edge_attributes=(), **columns
     )
     targets = [cell.strip() or None for cell in cells]
     return NodeTables(graph, typed["nodes"]["node"].tolist(), columns, targets)

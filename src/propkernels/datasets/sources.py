@@ -89,12 +89,12 @@ def read_clouds(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
     clouds = [read_points(file) for file in files]
     ids = None if path in files else [name.as_posix() for name in names]
     graphs = from_points(clouds, ids=ids, errors=how.errors)
-    kept = [i for i in range(len(files)) if (i if ids is None else ids[i]) not in graphs.skipped]
+    valid = [i for i in range(len(files)) if (i if ids is None else ids[i]) not in graphs.skipped]
+    kept = valid if how.errors == "skip" else range(len(files))
     target = _classes([names[i] for i in kept], "point clouds", path, how)
     classes = tuple(sorted(set(target.tolist()))) if target.ndim == 1 else ()
-    places = stacked([clouds[i] for i in kept])
-    extras = {"coordinates": places} if len(places) == graphs.n_nodes else {}
-    return Dataset(_name(path), graphs, target, classes, extras)
+    places = {"coordinates": stacked([clouds[i] for i in valid])}
+    return Dataset(_name(path), graphs, target, classes, places)
 
 
 def _name(path: Path) -> str:

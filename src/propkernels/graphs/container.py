@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import numpy as np
@@ -55,10 +55,7 @@ def as_positions(key: Any, length: int) -> Any:
         return np.flatnonzero(array)
     if array.size and array.dtype.kind not in "iu":
         raise IndexError(f"graphs are indexed by whole numbers, not by {array.dtype} values")
-    return _in_range(array.astype(np.int64), length)
-
-
-def _in_range(array: NDArray[np.int64], length: int) -> NDArray[np.int64]:
+    array = array.astype(np.int64)
     wrong = (array < -length) | (array >= length)
     if wrong.any():
         raise IndexError(f"graph {array[wrong][0]} is out of range: there are {length} graphs")
@@ -223,6 +220,15 @@ class Single(Generic[Many]):
         return self.database == other.database if isinstance(other, type(self)) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def databases_of(items: Iterable[Any], kind: type[Many], noun: str = "item") -> list[Many]:
+    """Return databases of one kind; a single graph or image is its database."""
+    databases = [item.database if isinstance(item, Single) else item for item in items]
+    for i, database in enumerate(databases):
+        if not isinstance(database, kind):
+            raise TypeError(f"{noun} {i} is a {type(database).__name__}, not a {kind.__name__}")
+    return databases
 
 
 class Graph(Single["GraphDatabase"]):

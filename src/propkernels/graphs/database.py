@@ -14,7 +14,15 @@ from scipy.sparse import coo_array, csr_array
 from propkernels._utils.arrays import check_indices, check_offsets, check_room, freeze, frozen
 from propkernels._utils.locks import cached_property
 from propkernels._utils.typing import Array, Column, PathLike, Rows, Target
-from propkernels.graphs.container import Container, Graph, count, describe, parts_of_join, parts_of_subset
+from propkernels.graphs.container import (
+    Container,
+    Graph,
+    count,
+    databases_of,
+    describe,
+    parts_of_join,
+    parts_of_subset,
+)
 from propkernels.graphs.descriptors import Descriptors, check_descriptors
 from propkernels.graphs.edges import (
     check_ids,
@@ -29,7 +37,6 @@ from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.moments import Moments, check_moments
 from propkernels.graphs.names import Names
 from propkernels.graphs.validation import (
-    check_adjacency,
     check_attributes,
     check_edge_attributes,
     check_edges_stay_inside,
@@ -38,6 +45,7 @@ from propkernels.graphs.validation import (
     check_square,
     check_weights,
     name_edge,
+    sorted_csr,
 )
 
 if TYPE_CHECKING:
@@ -161,7 +169,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         square = check_square(adjacency)
         offsets = check_offsets(graph_ptr, square.shape[0], "graph_ptr", piece="graph")
         if edge_labels is None and edge_attributes is None:
-            matrix, edge_column, edge_rows = check_adjacency(square), None, None
+            matrix, edge_column, edge_rows = sorted_csr(square), None, None
         else:
             entries = coo_array(square)
             row, col = entries.coords
@@ -482,10 +490,7 @@ def join(
     items: Iterable[GraphDatabase | Graph], noun: str = "item", numbers: Sequence[int] | None = None
 ) -> GraphDatabase:
     """Concatenate databases (see ``GraphDatabase.concat``); errors name items as "noun number"."""
-    databases = [item.database if isinstance(item, Graph) else item for item in items]
-    for i, item in enumerate(databases):
-        if not isinstance(item, GraphDatabase):
-            raise TypeError(f"{noun} {i} is a {type(item).__name__}, not a GraphDatabase")
+    databases = databases_of(items, GraphDatabase, noun)
     names = [f"{noun} {i}" for i in (range(len(databases)) if numbers is None else numbers)]
     if len(databases) == 1:
         return databases[0]

@@ -224,11 +224,7 @@ def plain_drawing(database: Any, i: int, size: tuple[int, int] = (200, 140)) -> 
 
 
 def drawn(
-    database: Any,
-    i: int,
-    values: NDArray[np.float64],
-    edges: Any = None,
-    size: tuple[int, int] = (240, 170),
+    database: Any, i: int, values: NDArray[np.float64], edges: Any = None, size: tuple[int, int] = (240, 170)
 ) -> tuple[str, str]:
     """Return a drawing of one graph or image with values of its nodes, and what these are called."""
     import propkernels  # drawings of molecules are in a later package: use their public name

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from propkernels._utils.arrays import freeze, frozen, offsets
 from propkernels._utils.locks import cached_property
 from propkernels._utils.typing import Array, NeighborhoodLike, Rows
-from propkernels.graphs.container import Container, Graph, Single, count, joined_rows, stretch
+from propkernels.graphs.container import Container, Graph, Single, count, databases_of, joined_rows, stretch
 from propkernels.graphs.database import GraphDatabase, same_matrix
 from propkernels.graphs.label_distributions import LabelDistributions, Labeling, concat_labels
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
@@ -251,7 +251,7 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
     @staticmethod
     def concat(databases: Iterable[GridDatabase | Grid]) -> GridDatabase:
         """Concatenate databases or single grids of the same number of dimensions."""
-        parts = [_as_database(item, i) for i, item in enumerate(databases)]
+        parts = databases_of(databases, GridDatabase)
         inhabited = [part for part in parts if len(part)] or parts[:1]
         if len(inhabited) <= 1:
             return inhabited[0] if inhabited else GridDatabase([])
@@ -363,14 +363,6 @@ def _join_inside(parts: list[GridDatabase]) -> NDArray[np.bool_] | None:
     if all(part.inside is None for part in parts):
         return None
     return np.concatenate([np.ones(p.n_nodes, dtype=bool) if p.inside is None else p.inside for p in parts])
-
-
-def _as_database(item: Any, position: int) -> GridDatabase:
-    if isinstance(item, Grid):
-        return item.database
-    if not isinstance(item, GridDatabase):
-        raise TypeError(f"item {position} is a {type(item).__name__}, not a GridDatabase")
-    return item
 
 
 # Everything that ``check_graphs`` takes: databases, and lists of graphs of networkx, igraph, RDKit, ...

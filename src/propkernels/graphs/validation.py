@@ -42,21 +42,18 @@ def _dense(adjacency: Any) -> NDArray[Any]:
     return array
 
 
-def check_adjacency(matrix: Any) -> csr_array:
-    """Return a copy of a square matrix as sorted float64 CSR without zeros; repeated entries are added up."""
-    return _smallest_index(_to_csr(matrix))
+def sorted_csr(matrix: Any) -> csr_array:
+    """Return a matrix as sorted float64 CSR without zeros; repeated entries are added up.
 
-
-def _to_csr(matrix: Any) -> csr_array:
-    """Return a float64 CSR copy, converted before repeated entries are added up to avoid integer overflow.
-
-    The arrays are always copies, because a database makes its arrays read-only.
+    Numbers are converted before they are added up, so that integers do not overflow. The arrays are always
+    copies, because a database makes its arrays read-only; indices have 32 bits if these suffice, which halves
+    memory traffic.
     """
     if not issparse(matrix):
         rows, columns = np.nonzero(matrix)
         indptr = np.searchsorted(rows, np.arange(len(matrix) + 1))
-        return csr_array((matrix[rows, columns].astype(np.float64), columns, indptr), shape=matrix.shape)
-    if matrix.format == "csr":
+        csr = csr_array((matrix[rows, columns].astype(np.float64), columns, indptr), shape=matrix.shape)
+    elif matrix.format == "csr":
         used = int(matrix.indptr[-1])
         arrays = (matrix.data[:used].astype(np.float64), matrix.indices[:used].copy(), matrix.indptr.copy())
         csr = csr_array(arrays, shape=matrix.shape)
@@ -65,11 +62,6 @@ def _to_csr(matrix: Any) -> csr_array:
     csr.sum_duplicates()
     if np.count_nonzero(csr.data) != csr.nnz:
         csr.eliminate_zeros()
-    return csr
-
-
-def _smallest_index(csr: csr_array) -> csr_array:
-    """Return the matrix with 32-bit indices if they suffice, which halves memory traffic."""
     if max(csr.nnz, csr.shape[0]) < 2**31 and csr.indices.dtype != np.int32:
         arrays = (csr.data, csr.indices.astype(np.int32), csr.indptr.astype(np.int32))
         return csr_array(arrays, shape=csr.shape)
@@ -137,7 +129,7 @@ def _check_sparse_attributes(attributes: Any, graph_ptr: NDArray[np.int64]) -> c
         raise TypeError(f"node_attributes must hold real numbers, got dtype {matrix.dtype}")
     if matrix.shape[0] != n:
         raise ValueError(f"node_attributes has {matrix.shape[0]} rows for {n} nodes")
-    csr = _smallest_index(_to_csr(matrix))
+    csr = sorted_csr(matrix)
     infinite = np.flatnonzero(np.isinf(csr.data))
     if infinite.size:
         node = int(np.searchsorted(csr.indptr, infinite[0], side="right")) - 1

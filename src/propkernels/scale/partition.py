@@ -20,15 +20,8 @@ from propkernels.scale.opened import MANIFEST
 from propkernels.scale.readers import FORMATS, GraphBlock, Part, Plan
 
 Files = PathLike | Sequence[PathLike]
-KINDS = {
-    ".parquet": "parquet",
-    ".zip": "tu",
-    ".csv": "table",
-    ".tsv": "table",
-    ".smi": "table",
-    ".smiles": "table",
-    ".sdf": "table",
-}
+TABLES = (".csv", ".tsv", ".smi", ".smiles", ".sdf")
+KINDS = {".parquet": "parquet", ".zip": "tu", **dict.fromkeys(TABLES, "table")}
 REMEDY = "write its graphs to a Parquet file, open_source(path).graphs.to_parquet(file)"
 
 

@@ -16,7 +16,7 @@ from propkernels.codes.contents import Contents, Words, contents_by_value, every
 from propkernels.convert.check import check_edges, is_one_graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Graphs, OneGraph
-from propkernels.sets.isomorphism import AT_ONCE, canonical_form, isomorphism_classes
+from propkernels.sets.isomorphism import AT_ONCE, canonical_form, isomorphism_classes, sums_at
 
 
 @threaded
@@ -126,10 +126,8 @@ def _numbers_of_colors(graphs: GraphDatabase, colors: Words) -> NDArray[np.int64
 
 def _sums(graphs: GraphDatabase, colors: Words) -> Words:
     """Return two sums of hashed colors of each graph, (graphs, 2)."""
-    sums = np.zeros((len(graphs), 2), dtype=np.uint64)
-    for column in (0, 1):
-        np.add.at(sums[:, column], graphs.graph_ids, mix(colors, column + 1))
-    return mix(sums, graphs.graph_sizes.astype(np.uint64)[:, None])
+    sums = [sums_at(graphs.graph_ids, mix(colors, number), len(graphs)) for number in (1, 2)]
+    return mix(np.column_stack(sums), graphs.graph_sizes.astype(np.uint64)[:, None])
 
 
 @overload

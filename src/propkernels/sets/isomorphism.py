@@ -15,6 +15,7 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,8 +115,8 @@ def told_apart(contents: Contents) -> Words:
     adjacency, keys = contents.graphs.adjacency, contents.edge_keys
     rows = np.repeat(np.arange(len(contents.nodes)), np.diff(adjacency.indptr))
     edges = np.zeros(adjacency.nnz, dtype=np.uint64) if keys is None else keys
-    seen = _sums(rows, mix(adjacency.indices, edges, 1), len(contents.nodes))
-    seen += _sums(adjacency.indices, mix(rows, edges, 2), len(contents.nodes))
+    seen = sums_at(rows, mix(adjacency.indices, edges, 1), len(contents.nodes))
+    seen += sums_at(adjacency.indices, mix(rows, edges, 2), len(contents.nodes))
     node_keys = contents.node_keys
     colors = mix(node_keys, _ranks(mix(node_keys, seen)))
     if keys is None:  # adjacent nodes whose other neighbors are equal: each counts as its own neighbor
@@ -124,7 +125,7 @@ def told_apart(contents: Contents) -> Words:
     return colors
 
 
-def _sums(places: NDArray[np.int64], words: Words, number: int) -> Words:
+def sums_at(places: NDArray[Any], words: Words, number: int) -> Words:
     """Return the sum of words modulo 2^64 at each place."""
     sums = np.zeros(number, dtype=np.uint64)
     np.add.at(sums, places, words)
