@@ -185,6 +185,22 @@ def test_predictions_are_those_of_python(run, tables):
 
 
 @pytest.mark.slow
+def test_key_columns_of_nodes_have_any_name(run, tables):
+    rows = [row.split(",") for row in (tables / "edges.csv").read_text().splitlines()[1:]]
+    lines = [f"{number},{a},{b}" for number, (a, b, *_) in enumerate(rows)]
+    (tables / "roads.csv").write_text("\n".join(["km,begin,end", *lines]))
+    keys = [part for key in ("source=begin", "target=end", "weight=km") for part in ("--column", key)]
+    options = ("--nodes", "nodes.csv", "--target", "topic")
+    assert run("nodes", "fit", "roads.csv", *options, *keys, "-o", "roads.pk").exit_code == 0
+    found = read_nodes(tables / "roads.csv", keys={"source": "begin", "target": "end", "weight": "km"})
+    assert found.graph.adjacency.sum() == 2 * sum(range(len(rows)))
+    assert sorted(found.names) == sorted({end for row in rows for end in row[:2]})
+    again = run("nodes", "predict", "roads.pk", "roads.csv", *options[:2], *keys[:4], "-o", "roads.csv.out")
+    assert again.exit_code == 0
+    wrong = run("nodes", "fit", "roads.csv", *options, "--column", "graph=km", "-o", "x.pk")
+    assert "must be one of 'node', 'source', 'target', 'weight'" in wrong.stderr
+
+
 def test_columns_are_known_by_their_names(run, tables):
     rows = [f"n{i},{'ab'[i // 20] if i % 2 else ''},{i % 7},{i // 20 + i % 3}" for i in range(40)]
     (tables / "nodes.csv").write_text("\n".join(["name,topic,size,age", *rows]))

@@ -37,6 +37,15 @@ Name = Annotated[
 GraphNumber = Annotated[int, option("--graph -g", "Number of a graph or molecule, from 0.", "N", min=0)]
 TMax = Annotated[int, option("--t-max", "Number of propagation steps.", "N", min=0)]
 Seed = Annotated[int, option("--seed", "Seed of all random numbers.", "N", min=0)]
+KeyColumns = Annotated[
+    list[str] | None,
+    option(
+        "--column",
+        "Column of tables of edges, nodes and graphs that holds the graph, node, source, target or "
+        "weight, such as source=from; may be repeated.",
+        "KEY=COLUMN",
+    ),
+]
 Jobs = Annotated[int, option("--jobs -j", "Threads; -1: all cores.", "N", callback=_check_jobs)]
 
 
@@ -244,15 +253,7 @@ class Input:
     edge_labels: Annotated[
         str | None, option("--edge-labels", "Column of the label in the table of edges.", "COLUMN")
     ] = None
-    columns: Annotated[
-        list[str] | None,
-        option(
-            "--column",
-            "Column of tables of edges, nodes and graphs that holds the graph, node, source, target or "
-            "weight, such as source=from; may be repeated.",
-            "KEY=COLUMN",
-        ),
-    ] = None
+    columns: KeyColumns = None
     standardize: Annotated[
         str | None,
         option(
@@ -293,7 +294,7 @@ class Input:
             id_column=self.id_column,
             node_labels=_names(labels),
             edge_labels=self.edge_labels or noted.get("edge_labels"),
-            key_columns=_pairs(self.columns or json.loads(noted.get("columns", "[]"))),
+            key_columns=key_columns(self.columns or json.loads(noted.get("columns", "[]"))),
             atom_labels=atoms,
             standardize=_names(self.standardize or noted.get("standardize")),
             descriptors=_names(self.descriptors or noted.get("descriptors")),
@@ -392,8 +393,9 @@ class Input:
         return notes
 
 
-def _pairs(texts: list[str]) -> dict[str, str]:
+def key_columns(texts: list[str] | None) -> dict[str, str]:
     """Return columns by key, of texts such as "source=from"."""
+    texts = texts or []
     pairs = [text.partition("=")[::2] for text in texts]
     for text, (key, column) in zip(texts, pairs, strict=True):
         if not key or not column:

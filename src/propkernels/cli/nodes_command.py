@@ -48,6 +48,7 @@ def fit(
     target: Annotated[str, option("--target", "Column of the target; blank cells are unknown.", "COLUMN")],
     output: Annotated[Path, option("--output -o", "File to write, such as model.pk.", "FILE")],
     node_table: NodeTable = None,
+    columns: arguments.KeyColumns = None,
     numbers: Annotated[bool, option("--numbers", "The target is a number, not a class.")] = False,
     predictions: Annotated[
         Path | None, option("--predictions", "CSV file of predictions for all nodes.", "FILE")
@@ -65,7 +66,7 @@ def fit(
     from propkernels.storage.model_files import write_model
 
     with warnings_as_lines():
-        tables = read_nodes(edges, node_table, target)
+        tables = read_nodes(edges, node_table, target, keys=arguments.key_columns(columns))
     kind: Any = pk.NodeRegressor if numbers else pk.NodeClassifier
     with spinner(f"Learning from {sum(v is not None for v in tables.target)} nodes"):
         model = kind(random_state=seed, n_jobs=jobs).fit(tables.graph, _values(tables.target, numbers))
@@ -85,6 +86,7 @@ def predict(
     output: Annotated[Path, option("--output -o", "CSV file of predictions.", "FILE")],
     node_table: NodeTable = None,
     target: Annotated[str | None, option("--target", "Column of known targets, if any.", "COLUMN")] = None,
+    columns: arguments.KeyColumns = None,
     force: Force = False,
 ) -> None:
     """Predict the nodes of another graph.
@@ -97,7 +99,8 @@ def predict(
 
     model, notes = _model_of_nodes(path)
     with warnings_as_lines():
-        tables = read_nodes(edges, node_table, target, noted_columns(notes))
+        keys = arguments.key_columns(columns)
+        tables = read_nodes(edges, node_table, target, noted_columns(notes), keys)
     write_predictions(model, tables.graph, tables, output, isinstance(model, pk.NodeRegressor))
 
 

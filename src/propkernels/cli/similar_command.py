@@ -170,12 +170,9 @@ def _text(data: Dataset, target: Any) -> str | None:
     """Return a target as text, by class name if available; None if missing."""
     if target is None or target != target:
         return None
-    if isinstance(target, float):
-        return f"{target:.4g}"
-    if not data.target_names:
-        return str(target)
-    classes = sorted(set(data.target.tolist()) - {None})
-    return data.target_names[classes.index(target)]
+    return (
+        f"{target:.4g}" if isinstance(target, float) else str(data.graphs.names.classes.get(target, target))
+    )
 
 
 # novelty

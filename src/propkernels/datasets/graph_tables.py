@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.cells import read_cells, read_labels, typed_column
-from propkernels._utils.checks import reason_of
+from propkernels._utils.checks import check_choice, reason_of
 from propkernels._utils.optional import import_optional
 from propkernels._utils.safe_files import read_regular
 from propkernels.convert.edges import is_node_link
@@ -209,7 +210,11 @@ class NodeTables(NamedTuple):
 
 
 def read_nodes(
-    edges: Path, nodes: Path | None = None, target: str | None = None, columns: dict[str, Any] | None = None
+    edges: Path,
+    nodes: Path | None = None,
+    target: str | None = None,
+    columns: dict[str, Any] | None = None,
+    keys: Mapping[str, str] = MappingProxyType({}),
 ) -> NodeTables:
     """Return the graph of a table of edges; nodes are those of their table, then those of edges alone.
 
@@ -223,16 +228,21 @@ def read_nodes(
         Column of the table of nodes that is left out of the graph.
     columns : dict, optional
         As ``NodeTables.columns``; by default by the rule of all tables.
+    keys : mapping, optional
+        Columns of "source", "target", "node" and "weight", where these are not the usual ones.
     """
     pd = import_optional("pandas", extra="pandas", purpose="tables need")
     links = read_table(edges)
     if len(links) < 2:
         raise ValueError(f"{edges} needs two columns: the nodes at both ends of an edge")
-    ends = {end: find_column(list(links), None, usual, edges) for end, usual in ENDS.items()}
+    for name in keys:
+        check_choice(name, ("node", "source", "target", "weight"), "the key of --column")
+    ends = {end: find_column(list(links), keys.get(end), usual, edges) for end, usual in ENDS.items()}
+    weight = find_column(list(links), keys.get("weight"), (), edges)
     first, second, *_ = links
     links = renamed(links, ends if all(ends.values()) else {"source": first, "target": second}, "edges")
     table: dict[str, list[str]] = {"node": []} if nodes is None else read_table(nodes)
-    key = find_column(list(table), None, NODE, edges) or next(iter(table))
+    key = find_column(list(table), keys.get("node"), NODE, nodes or edges) or next(iter(table))
     table = renamed(table, {"node": key}, "nodes")
     listed = set(table["node"])
     if len(listed) < len(table["node"]):
@@ -249,11 +259,12 @@ def read_nodes(
     how = Reading(node_labels=tuple(given["label"]), edge_labels=next(iter(given["edge_label"]), None))
     typed = typed_tables({"edges": links, "nodes": table}, how)
     if columns is None:
-        of_edges = column_roles(typed["edges"], "edges", ALL_KEYS, attributes=None)
+        of_edges = column_roles(typed["edges"], "edges", ALL_KEYS, attributes=None, weight=weight or AUTO)
         of_nodes = column_roles(typed["nodes"], "nodes", ALL_KEYS)
         columns = {"label": of_nodes.labels, "attributes": of_nodes.attributes}
         columns |= {"edge_label": of_edges.labels, "weight": of_edges.weight}
         warn_of_numbers(typed["edges"], ("source", "target", of_edges.weight, *of_edges.labels))
+    columns |= {"weight": weight} if weight else {}
     frame = pd.DataFrame(typed["edges"])
     frame = frame[["source", "target", *columns["edge_label"], *filter(None, [columns["weight"]])]]
     graph: Any = from_pandas(
