@@ -11,7 +11,7 @@ import propkernels as pk
 from propkernels._utils.randomness import mix
 from propkernels.counts.base_kernels import Intersection
 from propkernels.counts.counters import StreamCounts
-from propkernels.counts.levels import _levels_in, level_codes, level_numbers, levels_of
+from propkernels.counts.levels import level_codes, levels_of
 from propkernels.explain.decisions import explain_rule
 from propkernels.explain.rule import FoldedMember, Rule, dual_members
 from propkernels.kernels import LabelHistogram
@@ -91,9 +91,3 @@ def test_codes_of_levels_are_those_of_the_bin_and_its_mixes():
     levels = [(7, 1), (7, 2), (7, 3), (-3, 1), (12, 1), (12, 2)]
     expected = [code if k == 1 else int(mix(np.int64(code), k).view(np.int64)) for code, k in levels]
     assert level_codes(codes, most).tolist() == expected
-
-
-def test_levels_are_found_again_from_their_codes():
-    most = np.array([2, 1, 4, 1, 3])
-    codes = level_codes(np.array([70, -3, 12, 5, 99], dtype=np.int64), most)
-    assert _levels_in(codes).tolist() == level_numbers(most).tolist() == [1, 2, 1, 1, 2, 3, 4, 1, 1, 2, 3]

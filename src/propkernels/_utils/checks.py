@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from propkernels._utils.safe_files import is_system_error
 
@@ -134,6 +135,18 @@ def check_nonnegative(value: Any, name: str) -> float:
 def check_finite(value: Any, name: str) -> float:
     """Return a finite number."""
     return _number(value, name, lambda x: -np.inf < x < np.inf, "a finite number")
+
+
+def check_weights(values: Any, number: int, name: str) -> NDArray[np.float64]:
+    """Return so many finite numbers, not negative; None: 1 each."""
+    try:
+        with np.errstate(over="ignore"):  # infinite values are rejected below
+            weights = np.ones(number) if values is None else np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        weights = np.empty(0)
+    if weights.shape != (number,) or not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError(f"{name} must be {number} finite numbers, not negative; got {shown(values)}")
+    return weights
 
 
 RandomState = int | np.random.Generator | np.random.RandomState | None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -203,7 +202,7 @@ def label_codes(
                 labels = edges.kinds, edge_factors.draw(edges.keys, streams, np.arange(1, t_max + 1))
             codes = _fused(graphs, prepared, initial, vectors, offsets, n_hashes, labels)
             return _as_streams(codes, t_max, n_hashes)
-        if isinstance(prepared, GridOperator) and edge_factors is None:
+        if isinstance(prepared, GridOperator) and prepared.path != "fourier" and edge_factors is None:
             codes = grid_codes(prepared, initial, vectors, offsets, n_hashes)
             return _as_streams(codes, t_max, n_hashes)
     if edge_factors is not None:
@@ -225,7 +224,7 @@ def _stepwise(
 ) -> NDArray[np.int64]:
     """Return codes by the two methods of any scheme, one run of graphs at a time.
 
-    Values are projections P_t v, one column per stream, or probabilities P_t, one column per label.
+    Values are projections P_t v, one column per stream that is left, or probabilities P_t, one per label.
     """
     project = scheme.affine and not takes_root
     width = len(offsets) if project else len(initial.values)
@@ -234,7 +233,7 @@ def _stepwise(
     def codes_at(t: int, current: NDArray[np.float64]) -> NDArray[np.int64]:
         streams = slice(t * n_hashes, (t + 1) * n_hashes)
         if project:
-            return floor_codes(current[:, streams] + offsets[streams]).T
+            return floor_codes(current[:, :n_hashes] + offsets[streams]).T
         points = np.sqrt(np.maximum(current, 0.0)) if takes_root else current
         projected = np.zeros((len(points), n_hashes))
         # label by label, in the order of their keys: labels of other batches do not change the rounding
@@ -249,6 +248,8 @@ def _stepwise(
         start = np.asarray((own.table @ vectors)[own.rows], np.float64) if project else own.to_dense()
         current, codes = start, [codes_at(0, start)]
         for t in range(1, len(offsets) // n_hashes):
+            if project:
+                current, start = current[:, n_hashes:], start[:, n_hashes:]
             current = np.asarray(scheme.step(prepared, current, start), dtype=np.float64)
             check_step(current, t, scheme)
             codes.append(codes_at(t, current))
@@ -466,37 +467,11 @@ def grid_codes(
     offsets: NDArray[np.float64],
     n_hashes: int,
 ) -> NDArray[np.int64]:
-    """Return the codes of all counted pixels, (streams, N)."""
-    projected = np.asarray(initial.table @ vectors)
-    codes = np.empty((len(offsets), operator.grids.n_nodes), dtype=np.int64)
-    if operator.path == "fourier":
-        _by_fourier(operator, initial, projected, offsets, n_hashes, codes)
-    else:
-        grids, threads = operator.grids, thread_count()
-        share = max(grids.n_nodes / stage_pieces(threads), 1024)
-        bounds = np.union1d(whole_runs(grids.graph_ptr, min(share, PIXELS_OF_A_RUN)), operator.changes)
-        start = initial.rows, projected
-        images = operator.images, operator.taps
-        _core.convolve_and_hash(*images, *start, offsets, n_hashes, bounds, codes, threads)
+    """Return the codes of all counted pixels, (streams, N), by sums over taps."""
+    grids, threads = operator.grids, thread_count()
+    codes = np.empty((len(offsets), grids.n_nodes), dtype=np.int64)
+    share = max(grids.n_nodes / stage_pieces(threads), 1024)
+    bounds = np.union1d(whole_runs(grids.graph_ptr, min(share, PIXELS_OF_A_RUN)), operator.changes)
+    start, images = (initial.rows, np.asarray(initial.table @ vectors)), (operator.images, operator.taps)
+    _core.convolve_and_hash(*images, *start, offsets, n_hashes, bounds, codes, threads)
     return codes
-
-
-def _by_fourier(
-    operator: GridOperator,
-    initial: InitialDistributions,
-    projected: NDArray[np.float64],
-    offsets: NDArray[np.float64],
-    n_hashes: int,
-    codes: NDArray[np.int64],
-) -> None:
-    """Write the codes by Fourier transforms, run by run; each step drops the columns already hashed."""
-    graph_ptr = operator.grids.graph_ptr
-    runs = whole_runs(graph_ptr, PIXELS_OF_A_RUN)
-    for first, last in pairwise(runs.tolist()):
-        part, nodes = operator.block(first, last), slice(graph_ptr[first], graph_ptr[last])
-        start = current = projected[initial.rows[nodes]]
-        for stream in range(0, len(offsets), n_hashes):
-            if stream > 0:
-                current = part.step(current[:, n_hashes:], start[:, stream:])
-            values = current[:, :n_hashes] + offsets[stream : stream + n_hashes]
-            codes[stream : stream + n_hashes, nodes] = floor_codes(values).T

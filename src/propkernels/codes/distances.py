@@ -18,7 +18,6 @@ from propkernels.graphs.database import GraphDatabase
 PAIRS_IN_MEMORY = 2**22
 PAIRS_OF_A_RUN = 2**16  # least number of pairs that a thread searches at a time: a millisecond or two
 RUNS_OF_A_THREAD = 4  # of much work
-LEAST_RUNS_OF_A_THREAD = 4
 STEPS_OF_A_PAIR = 8  # elementary steps of a search per pair of nodes
 PAIRS_AT_ONCE = 4  # numbers per pair of nodes: distance, word, code, and a copy for sorting
 WITHOUT_PAIRS = (
@@ -132,8 +131,7 @@ def run_bounds(work: NDArray[Any], most: float) -> list[tuple[int, int]]:
 
 def threads_for_pairs(graphs: GraphDatabase, steps_of_a_pair: int = 1) -> int:
     """Return the number of threads worth starting for all pairs of nodes; see :func:`pairs_of_a_run`."""
-    work = steps_of_a_pair * int(np.square(graphs.graph_sizes).sum())
-    return max(min(thread_count(), work // (LEAST_RUNS_OF_A_THREAD * PAIRS_OF_A_RUN)), 1)
+    return threads_for(steps_of_a_pair * int(np.square(graphs.graph_sizes).sum()) // 4)
 
 
 def pairs_of_a_run(n_pairs: int, steps_of_a_pair: int = 1) -> int:

@@ -62,9 +62,9 @@ class BaseKernel(ABC):
         """Return the largest number of matrices of the kernel's shape in memory at a time."""
         return 5
 
-    @abstractmethod
     def square_of(self, counts: csr_array) -> Matrix:
         """Return the kernel among graphs, (n, n)."""
+        return self.cross_of(counts, counts)
 
     @abstractmethod
     def cross_of(self, left: csr_array, right: csr_array) -> Matrix:
@@ -267,16 +267,12 @@ class Ratio(BaseKernel):
     def square_of(self, counts: csr_array) -> Matrix:
         """Return the ratios among graphs."""
         own = self._shared.diagonal_of(counts)
-        return _ratio(square_gram([self._summed(counts)]), own, own)
+        return _ratio(self._shared.square_of(counts), own, own)
 
     def add_square(self, total: Matrix, stream: StreamCounts) -> None:
         """Add the ratios of one stream among training graphs, in place."""
-        own, shared = self._shared.diagonal_of(stream.counts), self._summed(stream.counts)
-        _ratio(square_gram([shared]), own, own, stream.weight, total)
-
-    def _summed(self, counts: csr_array) -> csr_array:
-        """Return the features whose dot product is s."""
-        return one_stream_levels(counts) if self.assigned else counts
+        own = self._shared.diagonal_of(stream.counts)
+        _ratio(self._shared.square_of(stream.counts), own, own, stream.weight, total)
 
     def cross_of(self, left: csr_array, right: csr_array) -> Matrix:
         """Return the ratios between graphs."""
@@ -403,10 +399,6 @@ class RadialBasis(BaseKernel):
         kernel.gamma = self.gammas[iteration]
         return kernel
 
-    def square_of(self, counts: csr_array) -> Matrix:
-        """Return the RBF kernel among graphs."""
-        return self.cross_of(counts, counts)
-
     def cross_of(self, left: csr_array, right: csr_array) -> Matrix:
         """Return scikit-learn's RBF kernel between graphs."""
         from sklearn.metrics.pairwise import rbf_kernel
@@ -425,10 +417,6 @@ class UserKernel(BaseKernel):
 
     def __init__(self, function: Callable[[Any, Any], Any]) -> None:
         self.function = function
-
-    def square_of(self, counts: csr_array) -> Matrix:
-        """Return the kernel among graphs."""
-        return self.cross_of(counts, counts)
 
     def cross_of(self, left: csr_array, right: csr_array) -> Matrix:
         """Return the kernel between graphs; raise an error if its shape is wrong."""

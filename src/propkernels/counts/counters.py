@@ -231,10 +231,6 @@ class Counter(ABC):
         """Node labels of the training graphs, if the counter stores them."""
         return ()
 
-    def column_names(self, codes: Codes) -> list[str]:
-        """Return the name of each column of a stream."""
-        return [f"bin{i}" for i in range(len(codes))]
-
 
 class Coder(Counter):
     """Counter of node codes; subclasses implement ``codes``, one code per node and stream."""

@@ -56,12 +56,6 @@ class LevelCounter(Counter):
         """Return runs of graphs whose items fit into memory."""
         return self.counter.parts_of(graphs)
 
-    def column_names(self, codes: Codes) -> list[str]:
-        """Return the name of each column: the numbers of its bin and level."""
-        level = _levels_in(codes)
-        bins = np.cumsum(level == 1) - 1
-        return [f"bin{b}_level{k}" for b, k in zip(bins.tolist(), level.tolist(), strict=True)]
-
 
 def levels_of(streams: Sequence[StreamCounts], coded: bool = True) -> list[StreamCounts]:
     """Return streams with bins turned into levels; streams that share counts share the result.
@@ -135,18 +129,6 @@ def level_numbers(most: NDArray[np.int64]) -> NDArray[np.int64]:
     """
     ends = offsets(most)
     return np.arange(1, ends[-1] + 1) - np.repeat(ends[:-1], most)
-
-
-def _levels_in(codes: Codes) -> NDArray[np.int64]:
-    """Return the level of each column, given that the levels of a bin are adjacent."""
-    level = np.ones(len(codes), dtype=np.int64)
-    for k in range(2, len(codes) + 1):
-        after = np.flatnonzero(level[:-1] == k - 1) + 1
-        matches = after[codes[after] == mix(codes[after - k + 1].view(np.uint64), k).view(np.int64)]
-        if not len(matches):
-            break
-        level[matches] = k
-    return level
 
 
 def level_weights(

@@ -206,8 +206,24 @@ class Device:
         return side_by_side([stream.counts for stream in streams], self.runtime)
 
     def hashed_features(self, coder: Any, graphs: Any, n_features: int) -> csr_array:
-        """Return features of a fixed width, on the host."""
-        return hashed_features(coder, graphs, n_features, self.runtime)
+        """Return hashed features on the host; many graphs are processed in batches, two at a time.
+
+        While one batch is computed, the results of another are copied.
+        """
+        runtime = self.runtime
+
+        def one_batch(part: Any) -> csr_array:
+            with runtime.stream():
+                rows = hashed_rows(streams_of(coder, part, runtime), part.graph_ptr, n_features, runtime)
+                indptr, *entries = map(runtime.to_host, (rows.indptr, rows.columns, rows.values))
+            index = index_dtype(int(indptr[-1]))  # 32 bits if possible, as scikit-learn requires
+            return csr_array((*entries[::-1], indptr.astype(index)), shape=(len(indptr) - 1, n_features))
+
+        parts = list(batches(coder, graphs, runtime))
+        with ThreadPoolExecutor(2) as threads:
+            contexts = [copy_context() for _ in parts]  # with the number of threads
+            results = list(threads.map(lambda own, part: own.run(one_batch, part), contexts, parts))
+        return results[0] if len(results) == 1 else csr_array(vstack(results, format="csr"))
 
     def features_on_device(self, coder: Any, graphs: Any, n_features: int) -> Any:
         """Return features of a fixed width as a CuPy sparse matrix."""
@@ -278,26 +294,6 @@ def stream_counts(streams: DeviceStreams, graph_ptr: Any, runtime: Runtime) -> l
         t, weight = int(streams.iterations[s]), float(streams.weights[s])
         counted.append(StreamCounts(matrix, codes[a:b], t, weight))
     return counted
-
-
-def hashed_features(coder: Any, graphs: Any, n_features: int, runtime: Runtime) -> csr_array:
-    """Return hashed features on the host; many graphs are processed in batches, two at a time.
-
-    While one batch is computed, the results of another are copied.
-    """
-
-    def one_batch(part: Any) -> csr_array:
-        with runtime.stream():
-            rows = hashed_rows(streams_of(coder, part, runtime), part.graph_ptr, n_features, runtime)
-            indptr, *entries = map(runtime.to_host, (rows.indptr, rows.columns, rows.values))
-        index = index_dtype(int(indptr[-1]))  # 32 bits if possible, as scikit-learn requires
-        return csr_array((*entries[::-1], indptr.astype(index)), shape=(len(indptr) - 1, n_features))
-
-    parts = list(batches(coder, graphs, runtime))
-    with ThreadPoolExecutor(2) as threads:
-        contexts = [copy_context() for _ in parts]  # with the number of threads
-        results = list(threads.map(lambda own, part: own.run(one_batch, part), contexts, parts))
-    return results[0] if len(results) == 1 else csr_array(vstack(results, format="csr"))
 
 
 def batches(coder: Any, graphs: Any, runtime: Runtime) -> Iterator[Any]:

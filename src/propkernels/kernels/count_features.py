@@ -139,9 +139,9 @@ class CountFeatures(CountEstimator):
         several = len(np.unique(t)) < len(t)  # streams of one iteration
         hashes = [f"_hash{int(np.sum(t[:s] == t[s]))}" if several else "" for s in range(len(t))]
         names = [
-            f"t{t[s]}{hashes[s]}_{column}"
+            f"t{t[s]}{hashes[s]}_bin{i}"
             for s, codes in enumerate(self._stream_codes)
-            for column in self._counter.column_names(codes)
+            for i in range(len(codes))
         ]
         return np.array(names, dtype=object)
 

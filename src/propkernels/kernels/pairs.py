@@ -19,7 +19,7 @@ from propkernels._utils.stored import ANY_NUMBER, Offsets, require
 from propkernels.convert.check import check_edges
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.count_kernel import Comparison, CountKernel
-from propkernels.propagation.attributes import Standardizer, fill_missing
+from propkernels.propagation.attributes import Standardizer, fill_missing, observed_means
 from propkernels.propagation.initial import LABEL_SOURCES, node_keys, resolve_source
 
 Matrix = NDArray[np.float64]
@@ -194,11 +194,9 @@ class NodeComparison:
             labels = None if graphs.label_column is None else "node"
         standardizer = Standardizer.learn(graphs, parameters.standardize)
         points = standardizer(graphs)
-        counts = np.maximum(np.count_nonzero(~np.isnan(points), axis=0), 1)
         gamma = 1 / max(points.shape[1], 1) if parameters.gamma is None else float(parameters.gamma)
         kind = ATTRIBUTE_KERNELS.index(parameters.attributes)
-        elsewhere = np.nansum(points, axis=0) / counts
-        return cls(resolve_source(graphs, labels), kind, gamma, standardizer, elsewhere)
+        return cls(resolve_source(graphs, labels), kind, gamma, standardizer, observed_means(points))
 
     def nodes(self, graphs: GraphDatabase) -> Nodes:
         """Return labels and attributes of the nodes of any graphs."""

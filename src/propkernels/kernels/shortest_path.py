@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from propkernels import _core
 from propkernels._utils.arrays import check_room
-from propkernels._utils.checks import check_choice, shown
+from propkernels._utils.checks import check_choice
 from propkernels._utils.parallel import workers
 from propkernels._utils.stored import NOT_FINITE, Offsets, is_whole, require
 from propkernels.codes.codes import NO_BIN, CodeStreams
@@ -41,7 +40,7 @@ from propkernels.counts.counters import (
     count_lists,
 )
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.labels import LabelColumn, entry_of, number_of_entries
+from propkernels.graphs.labels import LabelColumn, entry_of
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.kernels.count_kernel import CountKernel
 from propkernels.kernels.pairs import NodeComparison, Nodes, TiledComparison
@@ -49,6 +48,8 @@ from propkernels.propagation.initial import (
     LABEL_SOURCES,
     check_edge_labels,
     edge_keys,
+    entries_of,
+    is_entry,
     label_column_keys,
     numbered_keys,
     plain_labels,
@@ -57,11 +58,6 @@ from propkernels.propagation.initial import (
 
 LARGE_GRAPH = 2**10  # nodes from which leaves that are alike are searched from once
 MANY_STEPS = 2**34  # steps of breadth-first searches, about a minute
-
-
-def is_entry(labels: Any) -> bool:
-    """Return whether the parameter ``labels`` is the number of an entry."""
-    return isinstance(labels, numbers.Integral) and not isinstance(labels, bool)
 
 
 @dataclass(frozen=True)
@@ -94,10 +90,7 @@ class TripletCoder(Counter):
         if not is_entry(labels):
             check_choice(labels, LABEL_SOURCES, "labels")
             return cls(resolve_source(graphs, labels), *settings)
-        width = number_of_entries(plain_labels(graphs, "node"))
-        if not 0 <= labels < width:
-            raise ValueError(f"labels={shown(labels)}: the node labels have entries 0 to {width - 1}")
-        return cls("node", *settings, int(labels))
+        return cls("node", *settings, *entries_of(graphs, labels)[1])
 
     def count(self, graphs: GraphDatabase, known: Known) -> list[StreamCounts]:
         """Return counts of triplets; known codes have the first columns."""

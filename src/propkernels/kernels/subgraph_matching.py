@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from propkernels import _core
 from propkernels._utils.arrays import check_room, index_dtype, offsets, sum_in_order
-from propkernels._utils.checks import check_choice, check_integer, shown
+from propkernels._utils.checks import check_choice, check_integer, check_weights
 from propkernels._utils.parallel import threaded, threads_for, whole_runs
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.randomness import mix
@@ -212,7 +212,7 @@ class SubgraphMatching(CountKernel):
             Entry ``s`` is the kernel matrix with ``k=s + 1``.
         """
         graphs, k = check_graphs(X), check_integer(self.k, "k", 1, LARGEST_SUBGRAPH)
-        lambdas = _check_lambdas(self.lambdas, k)
+        lambdas = check_weights(self.lambdas, k, "lambdas")
         check_room(len(graphs), len(graphs), k)
         smaller = [clone(self).set_params(k=size, lambdas=lambdas[:size]) for size in range(1, k)]
         return np.stack([kernel.fit_transform(graphs) for kernel in (*smaller, self)])
@@ -227,7 +227,7 @@ class SubgraphMatching(CountKernel):
         for name in ("edge_labels", "edge_weights", "connected"):
             check_choice(getattr(self, name), (True, False), name)
         check_edge_labels(graphs, self.edge_labels)
-        lambdas = _check_lambdas(self.lambdas, check_integer(self.k, "k", 1, LARGEST_SUBGRAPH))
+        lambdas = check_weights(self.lambdas, check_integer(self.k, "k", 1, LARGEST_SUBGRAPH), "lambdas")
         nodes = NodeComparison.learn(graphs, self)
         if nodes.kind == 0 and self.connected:
             return SubgraphCounter(nodes.source, lambdas, self.edge_labels, self.edge_weights)
@@ -268,18 +268,6 @@ class SizesWeighed(Linear):
             return gram
 
         return sum_in_order(map(part, np.unique(self.lambdas)))
-
-
-def _check_lambdas(lambdas: Any, k: int) -> NDArray[np.float64]:
-    """Return the weight of each size; raise unless there are k finite, nonnegative numbers."""
-    try:
-        with np.errstate(over="ignore"):  # infinite values are rejected below
-            values = np.ones(k) if lambdas is None else np.asarray(lambdas, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        values = np.empty(0)
-    if values.shape != (k,) or not np.isfinite(values).all() or (values < 0).any():
-        raise ValueError(f"lambdas must be k = {k} finite numbers, not negative; got {shown(lambdas)}")
-    return values
 
 
 # a kind of subgraph in a graph, as ``count_subgraphs`` returns it

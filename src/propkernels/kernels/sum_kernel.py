@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.arrays import check_room, sum_in_order
-from propkernels._utils.checks import GraphInput, shown
+from propkernels._utils.checks import GraphInput, check_weights, shown
 from propkernels._utils.parallel import threaded
 from propkernels._utils.stored import SOMETIMES, Indices, not_negative, require
 from propkernels._utils.typing import Estimator, Floats, Record
@@ -136,8 +136,7 @@ class SumKernel(SumParameters, GraphInput, ClassNamePrefixFeaturesOutMixin, Tran
         -------
         self
         """
-        graphs, parts = check_graphs(X), self._parts()
-        weights = _check_weights(self.weights, len(parts))
+        graphs, (parts, weights) = check_graphs(X), self._parts()
         diagonals = [part.fit(graphs).self_similarities(graphs) for part in parts]
         self._keep(parts, weights, [_unit(part, d) for part, d in zip(parts, diagonals, strict=True)])
         return self
@@ -150,8 +149,7 @@ class SumKernel(SumParameters, GraphInput, ClassNamePrefixFeaturesOutMixin, Tran
         -------
         ndarray of shape (n, n)
         """
-        graphs, parts = check_graphs(X), self._parts()
-        weights = _check_weights(self.weights, len(parts))
+        graphs, (parts, weights) = check_graphs(X), self._parts()
         check_room(len(graphs), len(graphs), 2 * len(parts))
         stack = np.stack([np.asarray(part.fit_transform(graphs), dtype=np.float64) for part in parts])
         self._keep(parts, weights, [matrix.diagonal().copy() for matrix in stack])
@@ -167,13 +165,12 @@ class SumKernel(SumParameters, GraphInput, ClassNamePrefixFeaturesOutMixin, Tran
         -------
         ndarray of shape (t_max + 1, n, n)
         """
-        graphs, parts = check_graphs(X), self._parts()
+        graphs, (parts, weights) = check_graphs(X), self._parts()
         for part in parts:
             if not hasattr(part, "fit_transform_cumulative"):
                 raise TypeError(f"{type(part).__name__} has no iterations, so the sum has none")
         check_room(len(graphs), len(graphs), 2 * len(parts))
         stacks = [np.asarray(part.fit_transform_cumulative(graphs)) for part in parts]
-        weights = _check_weights(self.weights, len(parts))
         self._keep(parts, weights, [stack[-1].diagonal().copy() for stack in stacks])
         last = max(len(stack) for stack in stacks)
         at = [[stack[min(t, len(stack) - 1)] for stack in stacks] for t in range(last)]
@@ -256,13 +253,15 @@ class SumKernel(SumParameters, GraphInput, ClassNamePrefixFeaturesOutMixin, Tran
                 raise TypeError(f"kernels must be kernels of this library, got {shown(kernel)}")
         return list(self.kernels)
 
-    def _parts(self) -> list[Any]:
-        """Return unfitted copies of the parts."""
+    def _parts(self) -> tuple[list[Any], NDArray[np.float64]]:
+        """Return unfitted copies of the parts, and their weights."""
         check_options(self)
         if not isinstance(self.normalize_parts, (bool, np.bool_)):
             raise TypeError(f"normalize_parts must be True or False, got {shown(self.normalize_parts)}")
         parts = [clone(kernel) for kernel in self._given()]
-        return [part.set_params(normalize=True) for part in parts] if self.normalize_parts else parts
+        for part in parts if self.normalize_parts else ():
+            part.set_params(normalize=True)
+        return parts, check_weights(self.weights, len(parts), "weights")
 
     def _keep(self, parts: list[Any], weights: Matrix, diagonals: Sequence[Matrix]) -> None:
         self.kernels_, self.weights_ = parts, weights
@@ -284,19 +283,6 @@ class SumKernel(SumParameters, GraphInput, ClassNamePrefixFeaturesOutMixin, Tran
             require(self.kernels_ and self.weights_.shape == shape, "every kernel needs a weight")
             sizes = {part._n_features_out for part in self.kernels_}
             require(sizes == {len(self.diagonal_)}, "kernels must be fitted to the same graphs")
-
-
-def _check_weights(weights: Any, n_parts: int) -> NDArray[np.float64]:
-    """Return one weight per part; raise unless they are finite and nonnegative."""
-    if weights is None:
-        return np.ones(n_parts)
-    try:
-        values = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        values = np.empty(0)
-    if values.shape != (n_parts,) or not np.isfinite(values).all() or (values < 0).any():
-        raise ValueError(f"weights must be {n_parts} finite numbers, not negative; got {shown(weights)}")
-    return values
 
 
 def weighted_sum(weights: NDArray[np.float64], parts: Sequence[Matrix]) -> Matrix:
@@ -375,11 +361,9 @@ class JoinedCounter(Counter):
         items = [self._items(part, counter, graphs) for part, counter in enumerate(self.counters)]
         return (_next(items[part]) for part in self.parts)
 
-    def _scales(self, part: int, counter: Counter, graphs: GraphDatabase) -> Values | None:
-        return inverse_lengths(counter.count(graphs, None)) if self.normalized[part] else None
-
     def _items(self, part: int, counter: Counter, graphs: GraphDatabase) -> Iterator[Occurrences]:
-        scales, weight = self._scales(part, counter, graphs), float(self.weights[part])
+        scales = inverse_lengths(counter.count(graphs, None)) if self.normalized[part] else None
+        weight = float(self.weights[part])
         for items in counter.occurrences(graphs):
             product = items.scales if scales is None else scales
             if scales is not None and items.scales is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from propkernels._utils.checks import check_choice, check_streams, shown
+from propkernels._utils.checks import check_choice, check_streams
 from propkernels._utils.stored import is_whole, require
 from propkernels._utils.typing import BaseKernelLike
 from propkernels.codes.codes import CodeStreams, multiset_codes
@@ -22,8 +22,9 @@ from propkernels.propagation.initial import (
     LABEL_SOURCES,
     check_edge_labels,
     edge_keys,
+    entries_of,
+    is_entry,
     label_column_keys,
-    names_entries,
     node_keys,
     plain_labels,
     resolve_source,
@@ -64,7 +65,8 @@ class RefinementCoder(Coder):
     @classmethod
     def learn(cls, graphs: GraphDatabase, parameters: Any) -> RefinementCoder:
         """Return a coder from validated parameters of an estimator and the training graphs."""
-        labels, of_entries = parameters.labels, names_entries(parameters.labels)
+        labels = parameters.labels
+        of_entries = is_entry(labels) or (isinstance(labels, str) and labels == ENTRIES)
         if not of_entries:
             check_choice(labels, LABEL_SOURCES, "labels")
         for name in ("edge_labels", "edge_weights"):
@@ -73,12 +75,7 @@ class RefinementCoder(Coder):
         check_edge_labels(graphs, parameters.edge_labels)
         source = resolve_source(graphs, "node" if of_entries else labels)
         settings = source, parameters.edge_labels, parameters.edge_weights, t_max
-        if not of_entries:
-            return cls(*settings)
-        width = number_of_entries(plain_labels(graphs, "node"))
-        if labels != ENTRIES and not 0 <= labels < width:
-            raise ValueError(f"labels={shown(labels)}: the node labels have entries 0 to {width - 1}")
-        return cls(*settings, width, tuple(range(width)) if labels == ENTRIES else (int(labels),))
+        return cls(*settings, *entries_of(graphs, labels)) if of_entries else cls(*settings)
 
     def restricted(self, t_max: int) -> RefinementCoder:
         """Return a coder for the first iterations."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -207,12 +207,6 @@ class GridOperator:
         """The images whose shape is not that of the image before."""
         shapes = self.grids.shapes
         return np.flatnonzero((shapes[1:] != shapes[:-1]).any(axis=1)) + 1
-
-    def block(self, first: int, last: int) -> GridOperator:
-        """Return the operator of the images first..last-1."""
-        nodes = slice(self.grids.graph_ptr[first], self.grids.graph_ptr[last])
-        part = self.grids[first:last]
-        return replace(self, grids=part, held=self.held[nodes], pushed_back=self.pushed_back[nodes])
 
     def step(self, current: NDArray[np.float64], initial: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the columns (label probabilities, or projections of them) after one step."""

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array, vstack
 
 from propkernels._utils.arrays import check_room
-from propkernels._utils.checks import check_choice
+from propkernels._utils.checks import check_choice, shown
 from propkernels._utils.randomness import label_keys, mix
 from propkernels._utils.stored import require
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.edges import parallel_entries
 from propkernels.graphs.label_distributions import LabelDistributions, concat_distributions, distinct_labels
-from propkernels.graphs.labels import LabelColumn
+from propkernels.graphs.labels import LabelColumn, number_of_entries
 
 SMALLEST_SUM = 2.0**-1000  # of prior weights; its reciprocal is the largest
 WITHOUT_DISTRIBUTIONS = (
@@ -238,10 +238,17 @@ KNOWN_SOURCES = ("node", "degree", "log_degree", None)  # label sources after "a
 LABEL_SOURCES = ("auto", *KNOWN_SOURCES)
 
 
-def names_entries(labels: Any) -> bool:
-    """Whether the parameter ``labels`` selects entries of tuple labels: all, or one by its index."""
-    is_number = isinstance(labels, numbers.Integral) and not isinstance(labels, bool)
-    return is_number or (isinstance(labels, str) and labels == ENTRIES)
+def is_entry(labels: Any) -> bool:
+    """Whether the parameter ``labels`` is the number of an entry of labels that are tuples."""
+    return isinstance(labels, numbers.Integral) and not isinstance(labels, bool)
+
+
+def entries_of(graphs: GraphDatabase, labels: Any) -> tuple[int, tuple[int, ...]]:
+    """Return how many entries every node label has, and those that ``labels`` names: all, or one."""
+    width = number_of_entries(plain_labels(graphs, "node"))
+    if is_entry(labels) and not 0 <= labels < width:
+        raise ValueError(f"labels={shown(labels)}: the node labels have entries 0 to {width - 1}")
+    return width, (int(labels),) if is_entry(labels) else tuple(range(width))
 
 
 def resolve_source(graphs: GraphDatabase, labels: str | None) -> str | None:
