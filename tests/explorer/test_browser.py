@@ -169,7 +169,7 @@ def test_edges_are_edited_only_if_the_model_reads_them(browser, molecules, tmp_p
     browser.run("propkernels.app.view.open(3)")
     texts = browser.flips()
     assert ("edits of edges are left out" in browser.text("#ex-flip-text")) == (t_max == 0)
-    assert t_max or not any("join" in text or "cut" in text for text in texts)
+    assert t_max or not any("connect" in text for text in texts)
     assert browser.complaints() == []
 
 
@@ -536,7 +536,7 @@ def test_pixels_of_images_are_only_relabeled(browser, tmp_path):
     assert sorted(widths)[-64] > 1.2 * sorted(widths)[-65], "marks leave the pixels visible"
     texts = browser.flips()
     assert all("→" in text for text in texts)
-    assert not any("join" in text or "add" in text for text in texts)
+    assert not any("connect" in text or "add" in text for text in texts)
     numbers = data.extras["numbers"].tolist()
     for number in (numbers[7], next(i for i in range(20) if i not in numbers)):
         browser.find("#ex-search").clear()
@@ -715,8 +715,14 @@ def test_new_nodes_are_carbon_and_flips_reach_the_class_they_name(browser, chemi
 def test_atoms_have_the_colors_that_chemists_use(browser, chemistry):
     browser.open(chemistry[1])
     browser.run("propkernels.select(0)")
+    inks = browser.run(
+        "return [...document.querySelectorAll('#ex-graph text')].map((one) => one.getAttribute('fill'))"
+    )
+    assert set(inks) == {"var(--ink)"}, "a red letter is not read on a red halo"
+    browser.run("propkernels.setFilter([0], 'one')")
+    browser.wait_for("return document.querySelector('#ex-panel-selection .ex-frame svg')")
     letters = browser.run(
-        "return [...document.querySelectorAll('#ex-graph text')].map((one) =>"
+        "return [...document.querySelectorAll('#ex-panel-selection text')].map((one) =>"
         "[one.textContent, getComputedStyle(one).fill.match(/\\d+/g).map(Number)])"
     )
     symbols = [text for text, _ in letters]

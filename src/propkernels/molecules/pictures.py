@@ -88,14 +88,6 @@ class MoleculePicture:
         return f"MoleculePicture({len(self.values)} atoms, contributions {self.values.sum():+.3g})"
 
 
-def picture_of(
-    panels: Sequence[Panel], norm: Any, size: tuple[int, int], colors: Any = None
-) -> MoleculePicture:
-    """Return the picture of panels, drawn as SVG and as PNG."""
-    svg, png = (depict(panels, norm, size, kind, colors, COLUMNS) for kind in ("svg", "png"))
-    return MoleculePicture(svg.decode(), png, tuple(panels))
-
-
 def draw_molecule(
     explanation: Explanation | Estimator,
     molecules: Molecules,
@@ -175,7 +167,8 @@ def draw_molecule(
     is_signed = getattr(explanation, "is_signed", True)
     norm, _ = scaled(np.concatenate([panel.values for panel in panels]), None, is_signed)
     colors = None if is_signed else light_colors("Oranges", 0.0, LAST)
-    return picture_of(panels, norm, size, colors)
+    svg, png = (depict(panels, norm, size, kind, colors, COLUMNS) for kind in ("svg", "png"))
+    return MoleculePicture(svg.decode(), png, tuple(panels))
 
 
 def _panels(

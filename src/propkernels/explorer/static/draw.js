@@ -118,7 +118,7 @@ function atomTexts({ graph, labels, chemistry }) {
   });
 }
 
-/** An atom: a halo in the color of its contribution, and its symbol with hydrogens and charge. */
+/** An atom: a halo in the color of its contribution, and its symbol with hydrogens and charge, on halos in ink, as of draw_molecule. */
 function drawAtom(node, halos, picture, i, radius, text) {
   const [x, y] = picture.positions[i];
   const strength = picture.strengths ? picture.strengths[i] : 0;
@@ -128,7 +128,7 @@ function drawAtom(node, halos, picture, i, radius, text) {
   node.append(area);
   if (!text) return;
   const size = 0.78 * radius * (picture.small ? 1.15 : 1.08);
-  const color = `var(--atom-${ELEMENT_COLORS[text.main] || "other"})`;
+  const color = picture.strengths ? "var(--ink)" : `var(--atom-${ELEMENT_COLORS[text.main] || "other"})`;
   const label = svgElement("text", { x, y, "font-size": size, dy: "0.36em", fill: color, "text-anchor": "middle", "pointer-events": "none", "font-weight": 600 }, text.main);
   node.append(label);
   if (picture.small && picture.graph.n > 40) return;

@@ -56,8 +56,8 @@ function editText(graph, edit, names) {
   const [a, b] = edit.edge === undefined ? [] : graph.edges[edit.edge].slice(0, 2).map(node);
   return {
     relabel: () => `${node(edit.node)} → ${names.label(edit.label)}`,
-    link: () => `join ${node(edit.a)} and ${node(edit.b)}${kind}`,
-    unlink: () => `cut ${a} – ${b}`,
+    link: () => `connect ${node(edit.a)} and ${node(edit.b)}${kind}`,
+    unlink: () => `disconnect ${a} and ${b}`,
     rekind: () => `${words.edge} ${a} – ${b} becomes ${names.kind(edit.edgeKind)}`,
     grow: () => `add ${names.label(edit.label)} to ${node(edit.node)}${kind}`,
     remove: () => `remove ${node(edit.node)}`,

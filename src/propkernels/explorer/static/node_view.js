@@ -103,7 +103,7 @@ class NodeView {
     if (!parts) return;
     const listed = (list) => list.reduce((sum, { value }) => sum + value, 0);
     const most = Math.max(...[...parts.neighbors, ...parts.columns].map(({ value }) => Math.abs(value)), 1e-9);
-    const row = (cells, value, className_ = "") => make("tr", { className: className_ }, make("td", {}, cells), make("td", {}, bar(value, most, 0.75)), make("td", {}, signed(value)));
+    const row = (cells, value, className_ = "") => make("tr", { className: className_ }, make("td", {}, cells), make("td", {}, bar(value, most)), make("td", {}, signed(value)));
     const table = (title, rows, rest) => [make("h3", {}, title), make("table", { className: "ex-sums ex-named" }, make("tbody", {}, ...rows,
       ...(Math.abs(rest) > 1e-4 * most ? [row("all others", rest)] : []), row("intercept", parts.intercept), row("decision", parts.decision, "ex-total")))];
     const who = ({ node, step }) => make("span", {}, pointLink(node), ` ${node === this.v ? "itself" : step === 1 ? "1 step" : `${step} steps`}`);

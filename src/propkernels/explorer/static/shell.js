@@ -17,21 +17,19 @@ function make(name, properties = {}, ...children) {
 }
 
 /** A number with its sign and three decimals; very small and very large ones with an exponent. */
-function signed(value, digits = 3) {
-  if (!Number.isFinite(value)) return "–";
-  return (value < -1e-12 ? "−" : "+") + decimals(Math.abs(value), digits);
+function signed(value) {
+  return Number.isFinite(value) ? (value < -1e-12 ? "−" : "+") + decimals(Math.abs(value)) : "–";
 }
 
 /** A number with three decimals; integers without any. */
-function plain(value, digits = 3) {
+function plain(value) {
   if (!Number.isFinite(value)) return "–";
-  return Number.isInteger(value) ? value.toLocaleString("en-US") : (value < 0 ? "−" : "") + decimals(Math.abs(value), digits);
+  return Number.isInteger(value) ? value.toLocaleString("en-US") : (value < 0 ? "−" : "") + decimals(Math.abs(value));
 }
 
-function decimals(value, digits) {
-  if (value < 1e-12) return (0).toFixed(digits);
-  if (value >= 1e5 || value < 0.5 * 10 ** -digits) return value.toExponential(1).replace("e-", "e−").replace("e+", "e");
-  return value.toFixed(digits);
+function decimals(value) {
+  const isUsual = value < 1e-12 || (value >= 0.0005 && value < 1e5);
+  return isUsual ? value.toFixed(3) : value.toExponential(1).replace("e-", "e−").replace("e+", "e");
 }
 
 /** A probability, which is never 0 or 1. */
@@ -102,11 +100,11 @@ function ramp(stops) {
 }
 
 /** A bar to the right for positive values, to the left for negative ones. */
-function bar(value, most, shade = 0.8) {
+function bar(value, most) {
   const inner = make("i"), width = 50 * Math.min(Math.abs(value) / most, 1);
   inner.style.left = `${value < 0 ? 50 - width : 50}%`;
   inner.style.width = `${width}%`;
-  inner.style.background = cssColor(diverging(Math.sign(value) * shade, 1));
+  inner.style.background = cssColor(diverging(0.8 * Math.sign(value), 1));
   return make("div", { className: "ex-strip" }, inner);
 }
 

@@ -111,25 +111,20 @@ class Scale:
         return self.start + (self.stop - self.start) * (value - self.low) / ((self.high - self.low) or 1.0)
 
     def ticks(self, about: int = 4) -> list[float]:
-        """Return round numbers within the range."""
-        return nice_ticks(self.low, self.high, about)
+        """Return round numbers within the range.
 
-
-def nice_ticks(low: float, high: float, about: int = 4) -> list[float]:
-    """Return round numbers between two limits.
-
-    Examples
-    --------
-    >>> nice_ticks(0, 87), nice_ticks(0.42, 0.9), nice_ticks(3, 3)
-    ([0.0, 25.0, 50.0, 75.0], [0.6, 0.8], [3])
-    """
-    if not high > low:
-        return [low]
-    raw = (high - low) / about
-    power = 10.0 ** np.floor(np.log10(raw))
-    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw * 0.999)
-    ticks = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step
-    return [float(round(tick, 10)) + 0.0 for tick in ticks]  # -0 becomes 0
+        Examples
+        --------
+        >>> [Scale(low, high, 0, 1).ticks() for low, high in ((0, 87), (0.42, 0.9), (3, 3))]
+        [[0.0, 25.0, 50.0, 75.0], [0.6, 0.8], [3]]
+        """
+        if not self.high > self.low:
+            return [self.low]
+        raw = (self.high - self.low) / about
+        power = 10.0 ** np.floor(np.log10(raw))
+        step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw * 0.999)
+        first, last = np.ceil(self.low / step - 1e-9), np.floor(self.high / step + 1e-9)
+        return [float(round(tick, 10)) + 0.0 for tick in np.arange(first, last + 1) * step]  # -0 becomes 0
 
 
 def short(value: float) -> str:
@@ -207,7 +202,7 @@ def bar_chart(title: str, rows: Sequence[tuple[str, float]]) -> str:
     parts = []
     for row, (name, value) in enumerate(rows):
         middle = 4 + ROW * (row + 0.5)
-        parts += _row_name(left - 6, middle, name, letters)
+        parts.append(_row_name(left - 6, middle, name, letters))
         parts.append(bar(left, middle - ROW / 2 + 4, scale(value) - left, ROW - 8))
         parts.append(text(scale(value) + 5, middle + 3.5, short(value), "start"))
     return _chart(title, ROW * len(rows) + 8, parts)
@@ -243,7 +238,7 @@ def dot_chart(
         parts.append(line(scale(reference), 4, scale(reference), base, class_="pk-ideal"))
     for row, (name, value, error) in enumerate(rows):
         middle = 4 + ROW * (row + 0.5)
-        parts += _row_name(left - 6, middle, name, letters)
+        parts.append(_row_name(left - 6, middle, name, letters))
         parts.append(line(scale(value - error), middle, scale(value + error), middle, class_="pk-error"))
         parts.append(dot(scale(value), middle, 4, class_="pk-dot"))
         parts.append(text(WIDTH - 4, middle + 3.5, show_pair(value, error), "end"))
@@ -268,7 +263,7 @@ def strip_chart(title: str, strips: Sequence[Strip], show: Show) -> str:
     parts = _rules(scale, 6, base, show, 5)
     for row, strip in enumerate(strips):
         middle, color = 6 + height * (row + 0.5), f"fill: var(--class-{row % N_COLORS}, #0072b2)"
-        parts += _row_name(130, middle, strip.name, 20)
+        parts.append(_row_name(130, middle, strip.name, 20))
         for i, (value, tip) in enumerate(strip.values):
             # a deterministic jitter by position in the strip keeps equal values apart
             y = middle + (i * 7 % 11 - 5) * 1.6
@@ -298,20 +293,9 @@ def _name_column(names: Sequence[str]) -> tuple[float, int]:
     return (128, 22) if max(map(len, names)) > 8 else (60, 9)
 
 
-def _row_name(x: float, y: float, name: str, letters: int) -> list[str]:
-    """Return a name in one line, or in two smaller lines, truncated if necessary."""
-    if len(name) <= letters:
-        return [text(x, y + 3.5, name, "end")]
-    words, first = name.split(), ""
-    while words and len(f"{first} {words[0]}".strip()) <= letters + 6:
-        first = f"{first} {words.pop(0)}".strip()
-    rest = " ".join(words)
-    if not first:
-        return [text(x, y + 3.5, name[: letters - 1] + "…", "end")]
-    if not rest:
-        return [text(x, y + 3.5, first, "end", class_="pk-small")]
-    rest = rest if len(rest) <= letters + 6 else rest[: letters + 5] + "…"
-    return [text(x, y - 1.5, first, "end", class_="pk-small"), text(x, y + 8, rest, "end", class_="pk-small")]
+def _row_name(x: float, y: float, name: str, letters: int) -> str:
+    """Return a name in one line, truncated if necessary."""
+    return text(x, y + 3.5, name if len(name) <= letters else name[: letters - 1] + "…", "end")
 
 
 # Graphs
