@@ -75,7 +75,7 @@ FITS = [
     (pk.WeisfeilerLehman(labels=2), PAIRS, ValueError, "labels=2: .* entries 0 to 1"),
     (pk.WeisfeilerLehman(labels="entrys"), PAIRS, ValueError, "labels must be one of"),
     (pk.WeisfeilerLehman(t_max=-1), PLAIN, ValueError, "t_max must be at least 0"),
-    (pk.WeisfeilerLehman(edge_labels="yes"), PLAIN, ValueError, "edge_labels must be one of"),
+    (pk.WeisfeilerLehman(edge_labels="yes"), PLAIN, TypeError, "edge_labels must be True or False"),
     (pk.WeisfeilerLehman(edge_labels=True), PLAIN, ValueError, "no edge labels"),
     (pk.WeisfeilerLehman(), UNSURE, ValueError, "LabelImputer"),
     (pk.WeisfeilerLehmanFeatures(), UNSURE, ValueError, "LabelImputer"),

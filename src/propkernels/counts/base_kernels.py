@@ -16,7 +16,7 @@ from propkernels._utils.checks import check_choice
 from propkernels._utils.parallel import active_device, by_rows, run_threads, threads_for
 from propkernels.counts.columns import join_streams
 from propkernels.counts.counters import Counter, StreamCounts
-from propkernels.counts.levels import LevelCounter, levels_of, one_stream_levels
+from propkernels.counts.levels import LevelCounter, count_levels, levels_of
 from propkernels.counts.products import (
     ENTRIES_OF_A_STEP,
     add_matrix,
@@ -322,7 +322,7 @@ class Intersection(BaseKernel):
 
     def square_of(self, counts: csr_array) -> Matrix:
         """Return the histogram intersection among graphs."""
-        return square_gram([one_stream_levels(counts)])
+        return square_gram([count_levels(counts)[0]])
 
     def products(self, streams: Streams) -> Products:
         """Return the levels of streams of equal weight."""
@@ -349,9 +349,7 @@ class Intersection(BaseKernel):
 
     def cross_of(self, left: csr_array, right: csr_array) -> Matrix:
         """Return the histogram intersection between graphs."""
-        gram = np.zeros((left.shape[0], right.shape[0]))
-        add_sparse(left, right, True, gram)
-        return gram
+        return rectangular_gram(left, right, minimum=True)
 
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
         """Return the number of counted nodes of each graph."""

@@ -74,7 +74,7 @@ def levels_of(streams: Sequence[StreamCounts], coded: bool = True) -> list[Strea
     """
     distinct = {id(stream.counts): stream.counts for stream in streams}
     work = sum(counts.nnz for counts in distinct.values())
-    made = dict(zip(distinct, run_threads(_levels, list(distinct.values()), work=work), strict=True))
+    made = dict(zip(distinct, run_threads(count_levels, list(distinct.values()), work=work), strict=True))
 
     def one_stream(stream: StreamCounts) -> StreamCounts:
         counts, most = made[id(stream.counts)]
@@ -85,12 +85,7 @@ def levels_of(streams: Sequence[StreamCounts], coded: bool = True) -> list[Strea
     return run_threads(one_stream, streams, work=work if coded else 0)
 
 
-def one_stream_levels(counts: csr_array) -> csr_array:
-    """Return the levels of one count matrix."""
-    return _levels(counts)[0]
-
-
-def _levels(counts: csr_array) -> tuple[csr_array, NDArray[np.int64]]:
+def count_levels(counts: csr_array) -> tuple[csr_array, NDArray[np.int64]]:
     """Return the columns (bin, 1), (bin, 2), ... of each bin, and the number of levels of each bin."""
     numbers = counts.data.astype(np.int64)
     ends = offsets(numbers)

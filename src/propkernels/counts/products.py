@@ -96,10 +96,10 @@ def _products_of_blas() -> tuple[Any, Any]:
     return cython_blas.__pyx_capi__["sgemm"], cython_blas.__pyx_capi__["dgemm"]
 
 
-def rectangular_gram(left: csr_array, right: csr_array) -> NDArray[np.float64]:
-    """Return X Y^T for counts with the same columns, exact."""
+def rectangular_gram(left: csr_array, right: csr_array, minimum: bool = False) -> NDArray[np.float64]:
+    """Return X Y^T for counts with the same columns, exact; or the sums of smaller counts."""
     gram = np.zeros((left.shape[0], right.shape[0]))
-    add_sparse(left, right, False, gram)
+    add_sparse(left, right, minimum, gram)
     return gram
 
 

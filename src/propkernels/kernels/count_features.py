@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.arrays import SPARSE, check_room, sum_in_order
-from propkernels._utils.checks import check_choice, check_integer, shown
+from propkernels._utils.checks import check_integer, shown
 from propkernels._utils.parallel import active_device, run_threads, running_on, threaded
 from propkernels._utils.stored import ANY_NUMBER, require
 from propkernels._utils.typing import Array, LabelNames, Molecules, Target
@@ -214,7 +214,6 @@ class CountFeatures(CountEstimator):
                 "features need a base kernel that is their dot product, "
                 f"base_kernel='linear' or 'intersection'; got {shown(self.base_kernel)}"
             )
-        check_choice(getattr(self, "output", "host"), ("host", "device"), "output")
         check_options(self)
         coder = self._learn_coder(graphs)
         streams = coder.count(graphs, None) if counts else []

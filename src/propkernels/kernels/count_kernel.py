@@ -27,11 +27,15 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Graphs
 from propkernels.graphs.moments import VIEWS, last_nodes, seen
 
-BOOLEANS = ("normalize", "sparse_output", "standardize")
+BOOLEANS = (
+    *("connected", "edge_labels", "edge_weights", "weighted"),
+    *("normalize", "normalize_parts", "sparse_output", "standardize"),
+)
 
 
 def check_options(estimator: Any) -> None:
-    """Validate boolean parameters."""
+    """Validate boolean parameters, and where results are wanted."""
+    check_choice(getattr(estimator, "output", "host"), ("host", "device"), "output")
     for name in BOOLEANS:
         value = getattr(estimator, name, False)
         if not isinstance(value, (bool, np.bool_)):
@@ -288,7 +292,6 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         """Compute the fitted state without changing self, so that a failed fit changes nothing."""
         base_kernel = resolve_base_kernel(self.base_kernel)
         check_options(self)
-        check_choice(getattr(self, "output", "host"), ("host", "device"), "output")
         coder = self._learn_coder(graphs)
         counts = coder.count(graphs, None)
         if isinstance(coder, Comparison):

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from propkernels import _core
 from propkernels._utils.arrays import check_room, offsets
-from propkernels._utils.checks import check_choice
 from propkernels._utils.parallel import (
     equal_work,
     run_threads,
@@ -287,8 +286,7 @@ class GraphHopper(CountKernel):
 
     def _learn_coder(self, graphs: GraphDatabase) -> HopCounter | HopComparison:
         check_edges(graphs)
-        check_choice(self.weighted, (True, False), "weighted")
         nodes = NodeComparison.learn(graphs, self)
         if nodes.kind == 0:
-            return HopCounter(nodes.source, self.weighted)
-        return HopComparison(nodes, self.weighted)
+            return HopCounter(nodes.source, bool(self.weighted))
+        return HopComparison(nodes, bool(self.weighted))

@@ -184,7 +184,6 @@ class NodeComparison:
         """Return a node kernel from validated parameters of an estimator and the training graphs."""
         check_choice(parameters.labels, LABEL_SOURCES, "labels")
         check_choice(parameters.attributes, ATTRIBUTE_KERNELS, "attributes")
-        check_choice(parameters.standardize, (True, False), "standardize")
         if parameters.gamma is not None:
             check_positive(parameters.gamma, "gamma")
         labels = parameters.labels

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels._utils.checks import check_choice, check_streams, check_width, format_table, shown
+from propkernels._utils.checks import check_choice, check_streams, check_width, format_table
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.stored import is_whole, require
 from propkernels._utils.typing import BaseKernelLike, Floats, PriorLike, Seed
@@ -92,7 +92,10 @@ class PropagationCoder(Coder):
         check_choice(parameters.metric, METRICS, "metric")
         t_max, n_hashes = check_streams(parameters.t_max, parameters.n_hashes)
         bin_width = check_width(parameters.bin_width, "bin_width")
-        edge_labels = _check_edge_labels(graphs, parameters)
+        edge_labels = bool(parameters.edge_labels)
+        check_edge_labels(graphs, edge_labels)
+        if edge_labels and parameters.metric == "hellinger":
+            raise ValueError("edge_labels=True needs a metric that projects: tv, l1 or l2; got 'hellinger'")
         source = label_source(graphs, parameters.labels)
         column = label_column(graphs, source)
         scheme = resolve_scheme(parameters.propagation, isinstance(graphs, GridDatabase))
@@ -148,17 +151,6 @@ class PropagationCoder(Coder):
     def n_streams(self) -> int:
         """Number of codes per node; with attributes, an estimate."""
         return (self.t_max + 1) * self.n_hashes * (1 if self.attributes is None else 8)
-
-
-def _check_edge_labels(graphs: GraphDatabase, parameters: Any) -> bool:
-    """Return edge_labels; raise if graphs have no edge labels, or the metric takes square roots."""
-    if not isinstance(parameters.edge_labels, (bool, np.bool_)):
-        raise ValueError(f"edge_labels must be True or False; got {shown(parameters.edge_labels)}")
-    edge_labels = bool(parameters.edge_labels)
-    check_edge_labels(graphs, edge_labels)
-    if edge_labels and parameters.metric == "hellinger":
-        raise ValueError("edge_labels=True needs a metric that projects: tv, l1 or l2; got 'hellinger'")
-    return edge_labels
 
 
 def _learn_attributes(

@@ -86,7 +86,7 @@ class TripletCoder(Counter):
     @classmethod
     def learn(cls, graphs: GraphDatabase, parameters: Any) -> TripletCoder:
         """Return a coder from validated parameters of an estimator and the training graphs."""
-        labels, settings = parameters.labels, (parameters.weighted, parameters.edge_labels)
+        labels, settings = parameters.labels, (bool(parameters.weighted), bool(parameters.edge_labels))
         if not is_entry(labels):
             check_choice(labels, LABEL_SOURCES, "labels")
             return cls(resolve_source(graphs, labels), *settings)
@@ -292,11 +292,6 @@ class ShortestPathParameters:
     normalize: bool = False
     n_jobs: int | None = None
 
-    def _check_paths(self, graphs: GraphDatabase) -> None:
-        check_choice(self.weighted, (True, False), "weighted")
-        check_choice(self.edge_labels, (True, False), "edge_labels")
-        check_edge_labels(graphs, self.edge_labels)
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ShortestPath(ShortestPathParameters, CountKernel):
@@ -364,7 +359,7 @@ class ShortestPath(ShortestPathParameters, CountKernel):
         return self.attributes is None
 
     def _learn_coder(self, graphs: GraphDatabase) -> TripletCoder | EqualLengths:
-        self._check_paths(check_edges(graphs))
+        check_edge_labels(check_edges(graphs), bool(self.edge_labels))
         check_choice(self.base_kernel, ("linear", "intersection"), "base_kernel")
         if is_entry(self.labels) and self.attributes is not None:
             raise ValueError("ShortestPath does not support an entry of labels with attributes: choose one")
@@ -375,7 +370,7 @@ class ShortestPath(ShortestPathParameters, CountKernel):
             raise ValueError(f"base_kernel={self.base_kernel!r} does not support attributes: use 'linear'")
         if self.edge_labels:
             raise ValueError("ShortestPath does not support edge_labels=True with attributes: choose one")
-        return EqualLengths(nodes, self.weighted)
+        return EqualLengths(nodes, bool(self.weighted))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -420,5 +415,5 @@ class ShortestPathFeatures(ShortestPathParameters, CountFeatures):
     sparse_output: bool = True
 
     def _learn_coder(self, graphs: GraphDatabase) -> TripletCoder:
-        self._check_paths(graphs)
+        check_edge_labels(graphs, bool(self.edge_labels))
         return TripletCoder.learn(graphs, self)

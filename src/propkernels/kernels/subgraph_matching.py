@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from propkernels import _core
 from propkernels._utils.arrays import check_room, index_dtype, offsets, sum_in_order
-from propkernels._utils.checks import check_choice, check_integer, check_weights
+from propkernels._utils.checks import check_integer, check_weights
 from propkernels._utils.parallel import threaded, threads_for, whole_runs
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.randomness import mix
@@ -224,14 +224,13 @@ class SubgraphMatching(CountKernel):
 
     def _learn_coder(self, graphs: GraphDatabase) -> SubgraphCounter | SubgraphComparison:
         check_edges(graphs)
-        for name in ("edge_labels", "edge_weights", "connected"):
-            check_choice(getattr(self, name), (True, False), name)
-        check_edge_labels(graphs, self.edge_labels)
+        edges = bool(self.edge_labels), bool(self.edge_weights)
+        check_edge_labels(graphs, edges[0])
         lambdas = check_weights(self.lambdas, check_integer(self.k, "k", 1, LARGEST_SUBGRAPH), "lambdas")
         nodes = NodeComparison.learn(graphs, self)
         if nodes.kind == 0 and self.connected:
-            return SubgraphCounter(nodes.source, lambdas, self.edge_labels, self.edge_weights)
-        return SubgraphComparison(nodes, lambdas, self.edge_labels, self.edge_weights, self.connected)
+            return SubgraphCounter(nodes.source, lambdas, *edges)
+        return SubgraphComparison(nodes, lambdas, *edges, bool(self.connected))
 
     def _learn(self, graphs: GraphDatabase) -> tuple[BaseKernel | Comparison, Any, Any]:
         base_kernel, coder, counts = super()._learn(graphs)

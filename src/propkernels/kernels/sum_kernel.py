@@ -256,8 +256,6 @@ class SumKernel(SumParameters, GraphInput, ClassNamePrefixFeaturesOutMixin, Tran
     def _parts(self) -> tuple[list[Any], NDArray[np.float64]]:
         """Return unfitted copies of the parts, and their weights."""
         check_options(self)
-        if not isinstance(self.normalize_parts, (bool, np.bool_)):
-            raise TypeError(f"normalize_parts must be True or False, got {shown(self.normalize_parts)}")
         parts = [clone(kernel) for kernel in self._given()]
         for part in parts if self.normalize_parts else ():
             part.set_params(normalize=True)

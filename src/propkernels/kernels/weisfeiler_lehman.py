@@ -69,12 +69,10 @@ class RefinementCoder(Coder):
         of_entries = is_entry(labels) or (isinstance(labels, str) and labels == ENTRIES)
         if not of_entries:
             check_choice(labels, LABEL_SOURCES, "labels")
-        for name in ("edge_labels", "edge_weights"):
-            check_choice(getattr(parameters, name), (False, True), name)
         t_max, _ = check_streams(parameters.t_max, 1)
         check_edge_labels(graphs, parameters.edge_labels)
         source = resolve_source(graphs, "node" if of_entries else labels)
-        settings = source, parameters.edge_labels, parameters.edge_weights, t_max
+        settings = source, bool(parameters.edge_labels), bool(parameters.edge_weights), t_max
         return cls(*settings, *entries_of(graphs, labels)) if of_entries else cls(*settings)
 
     def restricted(self, t_max: int) -> RefinementCoder:
