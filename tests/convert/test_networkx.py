@@ -36,6 +36,18 @@ def test_labels_under_any_name_and_a_warning_of_what_is_not_used():
     assert both.node_labels.tolist() == [("C", 1), ("O", 0), ("C", 0)]
 
 
+@pytest.mark.parametrize("name", ["name", "id", "_kind"])
+def test_names_and_ids_that_nodes_or_edges_share_say_what_they_are(name):
+    graph, other = nx.path_graph(3), nx.path_graph(3)
+    nx.set_node_attributes(graph, dict(enumerate("COC")), name)
+    nx.set_node_attributes(other, dict(enumerate("NNN")), name)
+    assert from_networkx([graph, other]).node_labels.tolist() == list("COCNNN")
+    nx.set_edge_attributes(other, "double", name)
+    assert from_networkx([other])[0].edge_labels.tolist() == ["double"] * 4
+    nx.set_edge_attributes(other, {(0, 1): "a", (1, 2): "b"}, name)
+    assert (from_networkx([other]).edge_label_column is None) == (name != "_kind")
+
+
 def molecule(**extra):
     graph = nx.Graph()
     graph.add_node("c", element="C", charge=0.5, mass=12, where=(0.0, 1.0))

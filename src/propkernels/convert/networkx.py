@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -42,7 +43,8 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Graphs
 
 Data = str | Sequence[str] | None
-KEYS = ("name", "id")  # identify a node, and say nothing of what it is
+KEYS = ("name", "id")  # say nothing of what a node is, if no two nodes of a graph share one
+INTERNAL = ("_nx_", "_igraph_")  # what igraph adds when it converts graphs
 ADVICE = "name it in pk.from_networkx(graphs, node_label=, node_attributes=, edge_label=, edge_attributes=)"
 
 
@@ -104,7 +106,8 @@ def from_networkx(
     Warns
     -----
     UserWarning
-        Of data of nodes and edges that "auto" does not use; "name" and "id" are names of nodes.
+        Of data of nodes and edges that "auto" does not use, but for "name" and "id" where no two nodes of a
+        graph share one.
 
     See Also
     --------
@@ -225,9 +228,8 @@ def _listed(graph: Any) -> Listed:
 
 def _chosen(several: list[Listed], given: Names) -> Names:
     """Return the names that are used, where "auto" is decided by the data of all graphs."""
-    nodes = [data for graph in several for data in graph.node_data]
-    edges = [data for graph in several for data in graph.edge_data]
-    there = dict.fromkeys(chain.from_iterable(edges))
+    nodes, edges = [graph.node_data for graph in several], [graph.edge_data for graph in several]
+    there = dict.fromkeys(chain.from_iterable(chain.from_iterable(edges)))
     weight = find_usual(there, USUAL_WEIGHTS) if given.weight == AUTO else given.weight
     label, attributes = _roles(nodes, "nodes", given.node_label, given.node_attributes)
     there.pop(weight, None)
@@ -235,18 +237,20 @@ def _chosen(several: list[Listed], given: Names) -> Names:
     return Names(label, attributes, edge_label, weight, edge_attributes)
 
 
-def _roles(rows: list[Any], kind: str, label: Any, attributes: Any, names: Any = None) -> tuple[Any, Any]:
-    """Return the names of labels and attributes of nodes or edges."""
+def _roles(
+    graphs: list[list[Any]], kind: str, label: Any, attributes: Any, names: Any = None
+) -> tuple[Any, Any]:
+    """Return the names of labels and attributes of nodes or edges, given the data of those of each graph."""
     if not is_auto(label) and not is_auto(attributes):
         return label, attributes
-    is_vector = False
+    is_vector, rows = False, list(chain.from_iterable(graphs))
     kinds: dict[Any, str] = {}
     for name in dict.fromkeys(chain.from_iterable(rows)) if names is None else names:
         if name == VECTOR and kind == "nodes" and is_auto(attributes):
             is_vector = True
         elif name == "label" and is_auto(label):
             kinds[name] = "text"  # the first of the usual names is the label, whatever it holds
-        elif not str(name).startswith("_") and name not in KEYS:
+        elif not str(name).startswith(INTERNAL) and not (name in KEYS and _identifies(name, graphs)):
             values = [row[name] for row in rows if name in row]
             kinds[name] = kind_of_column(values)
             if kinds[name] == "numbers" and len(values) < len(rows):
@@ -256,6 +260,17 @@ def _roles(rows: list[Any], kind: str, label: Any, attributes: Any, names: Any =
     found = roles_of(kinds, kind, label, attributes, None, ADVICE)
     numbers = VECTOR if is_vector else found.attributes or None
     return (found.labels or None) if is_auto(label) else label, numbers if is_auto(attributes) else attributes
+
+
+def _identifies(name: str, graphs: list[list[Any]]) -> bool:
+    """Return whether values under a name differ within each graph; both directions of an edge are one."""
+    for rows in graphs:
+        values = [row[name] for row in {id(row): row for row in rows}.values() if name in row]
+        with suppress(TypeError):  # of values that are not hashable
+            if len(set(values)) == len(values):
+                continue
+        return False
+    return True
 
 
 def _part(graph: Listed, names: Names) -> Part:
