@@ -368,9 +368,10 @@ def extreme_graphs(
 ) -> tuple[tuple[int, str], ...]:
     """Return the graphs with extreme sizes, density, number of components and degree, and the reasons."""
     sizes = graphs.graph_sizes
-    reasons = {}
-    if sizes.min() < sizes.max():
-        reasons = {int(np.argmin(sizes)): "fewest nodes", int(np.argmax(sizes)): "most nodes"}
+    if sizes.min() == sizes.max() and edges.min() == edges.max():  # such as images of one size
+        return ()
+    reasons = {int(np.argmin(sizes)): "fewest nodes"}
+    reasons.setdefault(int(np.argmax(sizes)), "most nodes")
     reasons.setdefault(int(np.argmax(edges / np.maximum(sizes, 1))), "most edges per node")
     if components.max() > 1:
         reasons.setdefault(int(np.argmax(components)), f"most components ({components.max()})")

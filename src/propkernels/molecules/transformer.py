@@ -123,19 +123,12 @@ class MoleculesToGraphs(
         """
         self._check()
         items = as_list(X)
-        options: dict[str, Any] = {
-            "node_labels": self.node_labels,
-            "edge_labels": self.edge_labels,
-            "explicit_hydrogens": self.explicit_hydrogens,
-            "stereo": self.stereo,
-            "standardize": self.standardize,
-            "descriptors": self.descriptors,
-            "errors": self.errors,
-        }
+        options: dict[str, Any] = self.get_params(deep=False)
+        n_jobs = options.pop("n_jobs")
         if any(is_mol(item) for item in items):
             graphs: GraphDatabase = from_rdkit(items, **options)
             return graphs
-        return from_smiles(items, n_jobs=self.n_jobs, **options)
+        return from_smiles(items, n_jobs=n_jobs, **options)
 
     def _check(self) -> None:
         check_recipe(self.node_labels)
