@@ -100,6 +100,7 @@ def test_plain_test_is_scipys():
     assert (computed.t, computed.p) == pytest.approx((reference.statistic, reference.pvalue))
     assert computed.difference == pytest.approx(np.mean(FIRST - SECOND))
     assert computed.n_folds == 30
+    assert paired_test(FIRST[:2], SECOND[:2], 0).p == pytest.approx(ttest_rel(FIRST[:2], SECOND[:2]).pvalue)
 
 
 def test_corrected_test_widens_the_variance():
@@ -156,6 +157,7 @@ def test_the_best_has_the_largest_mean(tmp_path):
     worse = result(scores=result().scores / 2)
     html = write_evaluations(tmp_path / "page.html", {"better": result(), "worse": worse}).read_text("utf-8")
     assert "of better, the best" in html
+    assert ">2 x 3<" in html
     assert f"<title>{worse.data}: accuracy in cross-validation</title>" in html
     assert f">{worse.seconds:.2f}".rstrip("0") in html
 

@@ -1,5 +1,6 @@
 """The base of models: weights, splitters, groups and several targets."""
 
+import re
 import warnings
 from copy import copy
 
@@ -241,6 +242,7 @@ def test_a_fitted_model_says_what_it_learned():
         assert "Learned from" not in model._repr_html_()
         line = model.fit(data.graphs, target)._repr_html_().partition("</p>")[0]
         assert line.startswith("<p>Learned from 40 graphs: ")
+        assert re.search(r": (the mean of \d kernels \()?\w*(Propagation|Weisfeiler|Path|Histogram)", line)
         assert score in line
         assert f"C {model.C_:g}" in line
         assert line in model._repr_mimebundle_()["text/html"]

@@ -8,7 +8,13 @@ from hypothesis import given
 
 import propkernels as pk
 from propkernels.propagation import PropagatedAttributes
-from propkernels.propagation.attributes import SpreadingAttributes, Standardizer, Training, fill_missing
+from propkernels.propagation.attributes import (
+    SpreadingAttributes,
+    Standardizer,
+    Training,
+    fill_missing,
+    observed_means,
+)
 from tests import naive_attributes
 from tests.strategies import databases
 from tests.zoo import one, path_edges
@@ -23,6 +29,7 @@ def test_missing_values_are_left_out():
     computed = Standardizer.learn(graphs_with([[1.0], [np.nan], [3.0]]), True)
     assert computed.mean == 2
     assert computed.deviation == pytest.approx(np.sqrt(2))
+    assert observed_means(np.array([[1.0, np.nan, np.nan], [3.0, 4.0, np.nan]])).tolist() == [2, 4, 0]
 
 
 @pytest.mark.parametrize("value", [0.1, -7.0, 1e-300, 1e9 + 0.1])

@@ -148,7 +148,7 @@ def test_observed_pixels_can_be_held(clamp, n_hashes):
         pk.PropagationKernel(propagation=scheme, **options).fit_transform(grids),
         pk.PropagationKernel(propagation=reference, **options).fit_transform(grids.to_graphs((1, 4))),
     )
-    fourier = GridOperator(pk.GridDatabase(pictures), np.ones((3, 3)), "renormalize", path="fourier")
+    fourier = GridOperator(pk.GridDatabase(pictures), np.ones((3, 3)) / 9, "renormalize", path="fourier")
     assert fourier.step(np.ones((fourier.grids.n_nodes, 1)), np.empty(0)) == pytest.approx(1)
 
 
