@@ -52,7 +52,7 @@ def known_classes(target, n):
 
 
 def class_weights(weights, n):
-    return ClassTarget.of([0, 1], n, False, None, weights)
+    return ClassTarget.of(np.array([0, 1]), n, None, weights)
 
 
 def known_numbers(target, n):

@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import pairwise
-from typing import Annotated, Any, Generic, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,14 +110,18 @@ class Sums(NamedTuple):
 class Member(ABC, Generic[S]):
     """What one kernel, a sum of kernels, or one view of nodes adds to the decisions about what it sees."""
 
+    factors: ClassVar[str] = "weights"  # the attribute that decisions are linear in, one column for each
+
     @property
-    @abstractmethod
     def n_decisions(self) -> int:
         """Number of decision columns."""
+        return int(getattr(self, self.factors).shape[1])
 
-    @abstractmethod
     def scaled(self, unit: float | Values) -> Self:
         """Return a member with decisions multiplied by ``unit``."""
+        member: Any = self  # a dataclass
+        scaled: Self = replace(member, **{self.factors: unit * getattr(self, self.factors)})
+        return scaled
 
     @abstractmethod
     def decide(self, seen: S) -> Matrix:
@@ -279,18 +283,9 @@ class FoldedMember(CountedMember):
         require(fits, "every bin, or level, needs a row of weights")
 
     @property
-    def n_decisions(self) -> int:
-        """Number of decision columns."""
-        return int(self.weights.shape[1])
-
-    @property
     def is_assigned(self) -> bool:
         """Whether bins share the smaller counts rather than products of counts."""
         return self.level_ptr is not None
-
-    def scaled(self, unit: float | Values) -> FoldedMember:
-        """Return a member with decisions multiplied by ``unit``."""
-        return replace(self, weights=unit * self.weights)
 
     def _decide(self, entries: Entries, sums: Matrix) -> None:
         weights = np.ascontiguousarray(self.weights)
@@ -329,6 +324,7 @@ class RatioMember(CountedMember):
         Whether bins share the smaller counts (Jaccard) rather than products of counts (Tanimoto).
     """
 
+    factors = "coefficients"
     kept: csr_array
     own_sums: Matrix
     coefficients: Matrix
@@ -347,18 +343,9 @@ class RatioMember(CountedMember):
         check_coefficients(self.coefficients, n_kept)
 
     @property
-    def n_decisions(self) -> int:
-        """Number of decision columns."""
-        return int(self.coefficients.shape[1])
-
-    @property
     def is_assigned(self) -> bool:
         """Whether bins share the smaller counts rather than products of counts."""
         return self.assigned
-
-    def scaled(self, unit: float | Values) -> RatioMember:
-        """Return a member with decisions multiplied by ``unit``."""
-        return replace(self, coefficients=unit * self.coefficients)
 
     def _decide(self, entries: Entries, sums: Matrix) -> None:
         _core.decide_ratios(*self._arguments(entries), np.ascontiguousarray(self.coefficients), sums)
@@ -418,6 +405,7 @@ class KernelMember(GraphMember):
     coefficients : ndarray, (training graphs, decisions)
     """
 
+    factors = "coefficients"
     kernel: Any
     coefficients: Matrix
 
@@ -437,21 +425,12 @@ class KernelMember(GraphMember):
         return bool(getattr(self.kernel, "_reads_whole_graphs", False))
 
     @property
-    def n_decisions(self) -> int:
-        """Number of decision columns."""
-        return int(self.coefficients.shape[1])
-
-    @property
     def vocabularies(self) -> list[Vocabulary]:
         """Vocabulary of the training graphs; empty if the kernel does not count."""
         if not isinstance(getattr(self.kernel, "_counts", None), list):
             return []
         codes = [stream.codes for stream in self.kernel._counts]
         return [derived(self, "vocabulary", lambda: Vocabulary(self.kernel._coder, codes))]
-
-    def scaled(self, unit: float | Values) -> KernelMember:
-        """Return a member with decisions multiplied by ``unit``."""
-        return replace(self, coefficients=unit * self.coefficients)
 
     def sharing(self, vocabularies: dict[Vocabulary, Vocabulary]) -> KernelMember:
         """Return the member itself: its kernel has its own vocabulary."""

@@ -154,8 +154,8 @@ class PropagationClassifier(ClassifierMixin, ClassifierParameters, PropagationMo
     index_: Annotated[GraphIndex | None, SOMETIMES]
     _layout: DecisionLayout
 
-    def _learning_target(self, y: Any, n: int, several: bool, weights: Any, places: Any) -> ClassTarget:
-        return ClassTarget.of(y, n, several, weights, self.class_weight)
+    def _learning_target(self, y: NDArray[Any], n: int, weights: Any, places: Any) -> ClassTarget:
+        return ClassTarget.of(y, n, weights, self.class_weight)
 
     def _keep_target(self, target: ClassTarget, learned: Learned, problem: Problem, names: Names) -> None:
         known = np.asarray(~np.isnan(learned.held_out).any(axis=1))

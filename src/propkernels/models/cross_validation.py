@@ -43,7 +43,6 @@ from propkernels.models.targets import (
     check_numbers,
     check_several,
     check_target,
-    has_columns,
     known_targets,
 )
 from propkernels.novelty.applicability import foreign_graphs_allowed
@@ -265,7 +264,7 @@ def _unpack(model: Any, data: Any, target: Any) -> tuple[Any, Known, NDArray[Any
     graphs = list(graphs) if isinstance(model, Pipeline) else check_graphs(graphs)
     known = known_targets(data.target if target is None else target, len(graphs))
     graphs, is_regression = _taken(graphs, known.places), _is_regression(model, known.target)
-    if has_columns(known.target):
+    if known.target.ndim == 2:
         checked: Any = (check_several if is_regression else check_labels)(known.target, len(graphs))
     elif is_regression:
         checked = check_numbers(known.target, len(graphs), known.places)

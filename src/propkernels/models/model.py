@@ -38,7 +38,7 @@ from propkernels.models.choose import Problem, Setting, check_costs, check_steps
 from propkernels.models.defaults import check_kernels, default_steps, prefers_landmarks
 from propkernels.models.folds import draw_seeds, held_out_parts
 from propkernels.models.solvers import MOST_FOR_KERNEL, SOLVERS, Learned, Posterior, learn, resolve_solver
-from propkernels.models.targets import has_columns, known_targets
+from propkernels.models.targets import known_targets
 from propkernels.novelty.applicability import (
     Applicability,
     applicability_of,
@@ -113,7 +113,7 @@ class PropagationModel(ModelParameters, GraphInput, BaseEstimator, ABC):
         return f"<p>{escape(line)}</p>{html}"
 
     @abstractmethod
-    def _learning_target(self, y: Any, n: int, several: bool, weights: Any, places: Any) -> Any:
+    def _learning_target(self, y: NDArray[Any], n: int, weights: Any, places: Any) -> Any:
         """Return the target of n graphs, which are at these places of all graphs."""
 
     @abstractmethod
@@ -146,14 +146,13 @@ class PropagationModel(ModelParameters, GraphInput, BaseEstimator, ABC):
         -------
         self
         """
-        graphs, several = check_graphs(X), has_columns(y)
+        graphs = check_graphs(X)
         known = known_targets(y, len(graphs))
         known.check_cv(self.cv)
         known.warn()
         graphs = known.take(graphs)
-        target = self._learning_target(
-            known.target, len(graphs), several, known.take(sample_weight), known.places
-        )
+        weights = known.take(sample_weight)
+        target = self._learning_target(known.target, len(graphs), weights, known.places)
         if target.remark:
             warnings.warn(target.remark, UserWarning, stacklevel=2)
         seeds = draw_seeds(self.random_state, 1)[0]

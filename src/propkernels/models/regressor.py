@@ -97,10 +97,10 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
 
     n_targets_: Annotated[int | None, SOMETIMES]
 
-    def _learning_target(self, y: Any, n: int, several: bool, weights: Any, places: Any) -> NumberTarget:
-        if several and isinstance(self.solver, str) and self.solver == "gp":
+    def _learning_target(self, y: NDArray[Any], n: int, weights: Any, places: Any) -> NumberTarget:
+        if y.ndim == 2 and isinstance(self.solver, str) and self.solver == "gp":
             raise ValueError('solver="gp" predicts one number per graph, not several: use another solver')
-        return NumberTarget.of(y, n, several, weights, places)
+        return NumberTarget.of(y, n, weights, places)
 
     def _keep_target(self, target: NumberTarget, learned: Learned, problem: Problem, names: Names) -> None:
         learned = _in_units(learned, target.middle, target.unit)

@@ -175,23 +175,15 @@ def check_labels(target: Any, n_graphs: int) -> NDArray[np.float64]:
 def check_several(target: Any, n_graphs: int) -> NDArray[np.float64]:
     """Return several numbers per graph, NaN if missing; raise if a column is empty."""
     values = np.asarray(target)
-    if len(values) != n_graphs:
-        raise ValueError(f"target has {len(values)} rows for {n_graphs} graphs")
+    if len(values) != n_graphs or not values.shape[1]:
+        rows = f"{len(values)} rows" if values.shape[1] else "no column"
+        raise ValueError(f"target has {rows} for {n_graphs} graphs")
     values = np.where(is_missing(values), np.nan, values).astype(np.float64)
     empty = np.isnan(values).all(axis=0)
     if empty.any():
         raise ValueError(f"column {int(np.argmax(empty))} of the target has no entry")
     check_size(values)
     return values
-
-
-def has_columns(target: Any) -> bool:
-    """Return whether a target has several columns."""
-    try:
-        shape = np.asarray(target).shape
-    except ValueError:  # entries of different lengths are classes, or refused as numbers
-        return False
-    return len(shape) == 2 and shape[1] > 1
 
 
 def check_numbers(target: Any, n_graphs: int, places: Any = None) -> NDArray[np.float64]:
@@ -284,10 +276,10 @@ class ClassTarget:
         return np.nansum(self.values, axis=1).astype(np.int64) if self.multilabel else self.values
 
     @classmethod
-    def of(cls, y: Any, n_graphs: int, several: bool, weights: Any, class_weight: Any) -> ClassTarget:
+    def of(cls, y: NDArray[Any], n_graphs: int, weights: Any, class_weight: Any) -> ClassTarget:
         """Return the target of observed classes, with weights of graphs and of classes."""
         checked = check_weights(weights, n_graphs)
-        if several:
+        if y.ndim == 2:
             labels = check_labels(y, n_graphs)
             if class_weight is not None:
                 raise ValueError("class_weight is for one class per graph, not for several labels")
@@ -339,9 +331,9 @@ class NumberTarget:
         return ranks * N_RANGES // len(ranks)
 
     @classmethod
-    def of(cls, y: Any, n_graphs: int, several: bool, weights: Any, places: Any = None) -> NumberTarget:
+    def of(cls, y: NDArray[Any], n_graphs: int, weights: Any, places: Any = None) -> NumberTarget:
         """Return the target of observed numbers; ``places`` holds their positions for error messages."""
-        numbers = check_several(y, n_graphs) if several else check_numbers(y, n_graphs, places)[:, None]
+        numbers = check_several(y, n_graphs) if y.ndim == 2 else check_numbers(y, n_graphs, places)[:, None]
         spread = np.nanstd(numbers, axis=0)
         unit = np.where(spread == 0, 1.0, spread)
         return cls(numbers, np.nanmean(numbers, axis=0), unit, check_weights(weights, n_graphs))

@@ -113,8 +113,7 @@ class NodeClassifier(ClassifierMixin, NodeClassifierParameters, NodeModel):
     _layout: DecisionLayout
 
     def _learning_target(self, known: KnownNodes, weights: Any) -> tuple[ClassTarget, Matrix]:
-        several = known.target.ndim == 2
-        target = ClassTarget.of(known.target, len(known.nodes), several, weights, self.class_weight)
+        target = ClassTarget.of(known.target, len(known.nodes), weights, self.class_weight)
         return target, _class_columns(target.values, len(target.classes))
 
     def _keep_target(self, target: ClassTarget, held: Indices, decisions: Matrix) -> None:
@@ -274,8 +273,7 @@ class NodeRegressor(RegressorMixin, NodeModel):
     _n_columns: int
 
     def _learning_target(self, known: KnownNodes, weights: Any) -> tuple[NumberTarget, Matrix]:
-        several = known.target.ndim == 2
-        target = NumberTarget.of(known.target, len(known.nodes), several, weights)
+        target = NumberTarget.of(known.target, len(known.nodes), weights)
         return target, np.nan_to_num(target.columns)  # a missing number is the mean, 0
 
     def _keep_target(self, target: NumberTarget, held: Indices, decisions: Matrix) -> None:

@@ -160,18 +160,9 @@ class RadialMember(NodeMember):
         require(len(self.weights) == n, "weights do not fit")
         require(self.scaling.middle.shape == (width,) == self.scaling.unit.shape, "landmarks do not fit")
 
-    @property
-    def n_decisions(self) -> int:
-        """Number of decision columns."""
-        return int(self.weights.shape[1])
-
     def check_widths(self, widths: Sequence[int]) -> None:
         """Raise ValueError unless the blocks have as many columns as landmarks."""
         require(self.landmarks.shape[1] == sum(widths), "blocks have other columns")
-
-    def scaled(self, unit: float | Values) -> RadialMember:
-        """Return a member with decisions multiplied by ``unit``."""
-        return replace(self, weights=unit * self.weights)
 
     def decide(self, seen: Seen) -> Matrix:
         """Return decisions without intercepts, (N, decisions)."""
