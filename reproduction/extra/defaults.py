@@ -76,8 +76,8 @@ Default kernels and the rules of choice were found on other folds of these data 
 looked at once, after all rules were fixed. Other folds hold the same graphs, which flatters the rows:
 ENZYMES with attributes most of all, since the widths of bins for many attributes were found there.
 
-FAMILIES was measured again after probabilities of separated classes had been bounded. In half of the folds of
-seed 101 of MUTAG, MSRC_9, BZR and COX2, this changes one log loss.
+FAMILIES was measured again after probabilities followed the rule of succession. On the folds of seed 101 of
+eleven other sets, this changes no choice and no accuracy, and the log loss of a set by 0.008 at most.
 """
 
 
