@@ -13,6 +13,7 @@ import propkernels as pk
 from propkernels._utils.stored import ANY_NUMBER
 from propkernels.kernels import AttributeKernel, LabelHistogram, LabelHistogramFeatures
 from propkernels.storage.classes import (
+    SAVABLE,
     always_learned,
     check_object,
     check_of,
@@ -21,7 +22,6 @@ from propkernels.storage.classes import (
     fitted_types,
     float_arrays,
     is_estimator,
-    known_names,
     marks,
     pointers,
 )
@@ -30,7 +30,7 @@ from tests.storage.test_safety import GRAPHS, forged, load_bytes, parts_of, to_f
 Renamed = NDArray[np.float64]
 
 
-@pytest.mark.parametrize("name", known_names())
+@pytest.mark.parametrize("name", SAVABLE)
 def test_every_annotation_of_a_savable_class_is_understood(name):
     cls = class_of(name)
     for field, annotation in (declared_types(cls) | fitted_types(cls)).items():
@@ -94,7 +94,7 @@ def fields_of_whole_numbers(name):
     return [field for field, annotation in types.items() if takes_integers(annotation)]
 
 
-@pytest.mark.parametrize("name", known_names())
+@pytest.mark.parametrize("name", SAVABLE)
 def test_every_field_of_whole_numbers_is_offsets_indices_or_any_number(name):
     cls = class_of(name)
     for field in fields_of_whole_numbers(name):

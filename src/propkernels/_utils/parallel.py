@@ -52,15 +52,9 @@ def check_n_jobs(n_jobs: Any) -> int | None:
 @contextmanager
 def workers(n_jobs: int | None) -> Iterator[None]:
     """Set the number of threads of what runs inside the block; None keeps that of the block around it."""
-    if (n_threads := check_n_jobs(n_jobs)) is None:
+    n_threads = check_n_jobs(n_jobs)
+    with having(_N_JOBS, _N_JOBS.get() if n_threads is None else n_threads):
         yield
-        return
-    before = _N_JOBS.get()
-    try:
-        _N_JOBS.set(n_threads)
-        yield
-    finally:
-        _N_JOBS.set(before)
 
 
 def threaded(function: Callable[P, R]) -> Callable[P, R]:
@@ -304,12 +298,17 @@ def active_device() -> Any:
     return _ACTIVE.get()
 
 
-@contextmanager
-def running_on(device: Any) -> Iterator[None]:
+def running_on(device: Any) -> AbstractContextManager[None]:
     """Set the active device inside the block; None: the CPU."""
-    before = _ACTIVE.get()
+    return having(_ACTIVE, device)
+
+
+@contextmanager
+def having(variable: ContextVar[Any], value: Any) -> Iterator[None]:
+    """Set a variable inside the block."""
+    before = variable.get()
     try:
-        _ACTIVE.set(device)
+        variable.set(value)
         yield
     finally:
-        _ACTIVE.set(before)
+        variable.set(before)

@@ -71,7 +71,7 @@ _BY_MODULE = {
     "sklearn.linear_model._ridge": "Ridge",
     "sklearn.svm._classes": "LinearSVC LinearSVR",
 }
-_HOME = {name: module for module, names in _BY_MODULE.items() for name in names.split()} | {
+SAVABLE = {name: module for module, names in _BY_MODULE.items() for name in names.split()} | {
     name: cls.__module__
     for name, cls in ((name, getattr(propagation, name)) for name in propagation.__all__)  # schemes
     if isinstance(cls, type) and cls is not propagation.PropagationScheme
@@ -85,21 +85,16 @@ FORGOTTEN = {"memory"}
 def name_of(thing: Any) -> str | None:
     """Return the class name that is written for an object, or None if its class is not savable."""
     cls = type(thing)
-    return cls.__name__ if _HOME.get(cls.__name__) == cls.__module__ else None
+    return cls.__name__ if SAVABLE.get(cls.__name__) == cls.__module__ else None
 
 
 @cache
 def class_of(name: str) -> type:
     """Return a savable class by name; raise ValueError for other names."""
-    if name not in _HOME:
+    if name not in SAVABLE:
         raise ValueError(f"{name!r} is not a savable class")
-    cls: type = getattr(importlib.import_module(_HOME[name]), name)
+    cls: type = getattr(importlib.import_module(SAVABLE[name]), name)
     return cls
-
-
-def known_names() -> list[str]:
-    """Return the names of all savable classes."""
-    return list(_HOME)
 
 
 def is_named_tuple(cls: type) -> bool:

@@ -13,7 +13,7 @@ from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csr_array
 
 from propkernels._utils.arrays import check_compressed, object_array
 from propkernels.storage.classes import check_fields, check_object, class_of, make, name_of, state_of
@@ -67,11 +67,8 @@ def read_float(text: Any) -> float:
     return float(text)
 
 
-FORMATS = {"csr": csr_array, "csc": csc_array}
-
-
-def sparse_matrix(kind: str, shape: Sequence[int], data: Any, indices: Any, indptr: Any) -> Any:
-    """Return a sparse matrix from its arrays, with all indices checked.
+def sparse_matrix(shape: Sequence[int], data: Any, indices: Any, indptr: Any) -> csr_array:
+    """Return a sparse matrix by rows from its arrays, with all indices checked.
 
     scipy's check accepts an index pointer that ends below 0.
 
@@ -81,12 +78,10 @@ def sparse_matrix(kind: str, shape: Sequence[int], data: Any, indices: Any, indp
         If an index is outside the shape, or lengths of arrays disagree.
     """
     rows, columns = (int(size) for size in shape)
-    nouns = ("row", "column") if kind == "csr" else ("column", "row")
     if min(rows, columns) < 0 or data.ndim != 1 or data.dtype.kind not in "biuf" or len(data) != len(indices):
         raise ValueError("the arrays of a sparse matrix have inconsistent shapes or types")
-    lengths = (rows, columns) if kind == "csr" else (columns, rows)
-    check_compressed(indptr, indices, len(data), lengths, nouns, "a sparse matrix")
-    matrix = FORMATS[kind]((data, indices, indptr), shape=(rows, columns))
+    check_compressed(indptr, indices, len(data), (rows, columns), ("row", "column"), "a sparse matrix")
+    matrix = csr_array((data, indices, indptr), shape=(rows, columns))
     matrix.check_format(full_check=True)
     return matrix
 
@@ -170,7 +165,9 @@ class Decoder:
     def _sparse(self, content: Any) -> Any:
         names = ("data", "indices", "indptr")
         data, indices, indptr = (self._unshared_array(content[name]) for name in names)
-        return self._keep(sparse_matrix(content["format"], content["shape"], data, indices, indptr))
+        if content["format"] != "csr":
+            raise ValueError("a sparse matrix has an unknown format")
+        return self._keep(sparse_matrix(content["shape"], data, indices, indptr))
 
     def _random_state(self, content: Any) -> np.random.RandomState:
         state = self.decode(content)
@@ -192,7 +189,6 @@ class Decoder:
         return self._keep(thing)
 
 
-SPARSE = {kind: name for name, kind in FORMATS.items()}
 INSTEAD = {
     "sklearn.svm": "end it in PropagationClassifier(kernel=...) or PropagationRegressor(kernel=...)",
     "sklearn.kernel_ridge": "end it in PropagationRegressor(kernel=...)",
@@ -288,9 +284,9 @@ class Encoder:
         return tree
 
     def _object(self, value: Any, path: str) -> Any:
-        if type(value) in SPARSE:
+        if type(value) is csr_array:
             parts = {name: self._number(getattr(value, name), path) for name in ("data", "indices", "indptr")}
-            return {"sparse": {"format": SPARSE[type(value)], "shape": list(map(int, value.shape)), **parts}}
+            return {"sparse": {"format": "csr", "shape": list(map(int, value.shape)), **parts}}
         if isinstance(value, np.random.RandomState):
             return {"random state": self.encode(value.get_state(legacy=False), path)}
         value = value.stored() if hasattr(value, "stored") else value
