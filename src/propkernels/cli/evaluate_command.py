@@ -9,26 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from propkernels.cli import arguments
-from propkernels.cli.arguments import (
-    KERNELS,
-    Input,
-    KernelName,
-    build_kernel,
-    known_target,
-    reads_data,
-    with_edges,
-)
-from propkernels.cli.console import (
-    check_output,
-    option,
-    print_error,
-    print_records,
-    print_text,
-    seconds,
-    spinner,
-    write_records,
-)
+from propkernels.cli import arguments, console
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -58,35 +39,36 @@ ROWS = {"propagation": PK, "wl": WL}  # names of rows by those of kernels
 
 
 def _check_kernels(names: list[str] | None) -> list[str] | None:
-    known = get_args(KernelName)  # lists of Literals are not supported by typer
+    known = get_args(arguments.KernelName)  # lists of Literals are not supported by typer
     for name in names or ():
         if name not in known:
             raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, known))}.")
     return names
 
 
-@reads_data
+@arguments.reads_data
 def evaluate(
     name: arguments.Name,
     t_max: arguments.TMax = 10,
     folds: Annotated[
-        int | None, option("--folds", "Number of folds (default 10, fewer for small classes).", "N", min=2)
+        int | None,
+        console.option("--folds", "Number of folds (default 10, fewer for small classes).", "N", min=2),
     ] = None,
     repeats: Annotated[
-        int, option("--repeats", "Number of repeats, with new folds and hashes.", "N", min=1)
+        int, console.option("--repeats", "Number of repeats, with new folds and hashes.", "N", min=1)
     ] = 1,
     kernels: Annotated[
         list[str] | None,
-        option(
+        console.option(
             "--kernel",
-            f"Evaluate only LABELS and this kernel, repeatable: {KERNELS}.",
+            f"Evaluate only LABELS and this kernel, repeatable: {arguments.KERNELS}.",
             "KERNEL",
             callback=_check_kernels,
         ),
     ] = None,
     output: Annotated[
         list[Path] | None,
-        option(
+        console.option(
             "--output -o --html",
             "Also write folds.csv (one line per fold) or page.html; may be repeated.",
             "FILE",
@@ -95,7 +77,7 @@ def evaluate(
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
     *,
-    source_options: Input,
+    source_options: arguments.Input,
 ) -> None:
     """Estimate accuracy on a data set by cross-validation.
 
@@ -103,35 +85,35 @@ def evaluate(
     and WL. In every fold, t_max (0 to --t-max), C and other parameters are chosen on the training part alone.
     """
     for file in output or []:
-        check_output(file, True, "page.html", (".csv", ".html"))
+        console.check_output(file, True, "page.html", (".csv", ".html"))
     protocol: dict[str, Any] = {"cv": folds, "n_repeats": repeats, "random_state": seed, "n_jobs": jobs}
-    data = known_target(source_options.open(name, target_required=True, n_jobs=jobs))
+    data = arguments.known_target(source_options.open(name, target_required=True, n_jobs=jobs))
     from propkernels._utils.cells import are_classes
     from propkernels.models.cross_validation import evaluate as cross_validate
 
     if data.target.dtype.kind in "iu" and not are_classes(data.target):
         data = replace(data, target=data.target.astype(float))  # too many to be classes
-    print_text(repr(data).removeprefix("Dataset(").removesuffix(")"))
+    console.print_text(repr(data).removeprefix("Dataset(").removesuffix(")"))
     rows = build_rows(data, kernels, t_max, jobs)
     results: dict[str, Evaluation] = {}
     for row in sorted(rows, key=lambda row: row == DEFAULT):  # last: wrong options are found before it
-        given = with_edges(data) if row not in (DEFAULT, LABELS, PK) else data
-        with spinner(f"Evaluating {row}"), warnings.catch_warnings(record=True) as caught:
+        given = arguments.with_edges(data) if row not in (DEFAULT, LABELS, PK) else data
+        with console.spinner(f"Evaluating {row}"), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
             results[row] = cross_validate(given, model=rows[row], **protocol)
         if row == LABELS:  # the first; others would warn of the same
             for text in dict.fromkeys(str(warning.message) for warning in caught):
-                print_error(f"propkernels: {text}")
+                console.print_error(f"propkernels: {text}")
     results = {row: results[row] for row in rows}
     first = results[LABELS]
     n_repeats, n_folds = first.scores.shape
     times = f"{n_folds} folds" if n_repeats == 1 else f"{n_repeats} x {n_folds} folds"
-    print_text(f"{first.metric.capitalize()} in cross-validation, {times} ({first.protocol})\n")
-    print_records([record_of(row, result) for row, result in results.items()], "table")
-    print_text("")
+    console.print_text(f"{first.metric.capitalize()} in cross-validation, {times} ({first.protocol})\n")
+    console.print_records([record_of(row, result) for row, result in results.items()], "table")
+    console.print_text("")
     for row in [row for row in results if row != LABELS]:
-        print_text(describe_difference(results, row))
-    print_text("\n" + " ".join([*(note for row, note in NOTES.items() if row in results), NOTE]))
+        console.print_text(describe_difference(results, row))
+    console.print_text("\n" + " ".join([*(note for row, note in NOTES.items() if row in results), NOTE]))
     for file in output or []:
         write(results, file)
 
@@ -144,19 +126,23 @@ def build_rows(data: Dataset, kernels: list[str] | None, t_max: int, jobs: int) 
 
     model: Any = PropagationClassifier if are_classes(data.target) else PropagationRegressor
     common: dict[str, Any] = {"n_jobs": jobs, "progress": False}
-    rows: dict[str, Any] = {LABELS: model(kernel=build_kernel("propagation", 0, None, jobs), **common)}
+    rows: dict[str, Any] = {
+        LABELS: model(kernel=arguments.build_kernel("propagation", 0, None, jobs), **common)
+    }
     for name in kernels or ["auto", "propagation", "wl"]:
         if name == "auto":
             rows[DEFAULT] = model(**common)
         else:
-            kernel = build_kernel(name, t_max, None, jobs)
+            kernel = arguments.build_kernel(name, t_max, None, jobs)
             rows[ROWS.get(name, name)] = model(kernel=kernel, t_max=None, **common)
     return rows
 
 
 def record_of(row: str, result: Evaluation) -> dict[str, str]:
     """Return the cells of a row of the table."""
-    kernel = "-" if row == DEFAULT else seconds(sum(result.kernel_seconds) / len(result.kernel_seconds))
+    kernel = (
+        "-" if row == DEFAULT else console.seconds(sum(result.kernel_seconds) / len(result.kernel_seconds))
+    )
     return {
         "method": row,
         result.metric: result.format_score(result.mean),
@@ -164,7 +150,7 @@ def record_of(row: str, result: Evaluation) -> dict[str, str]:
         "t_max": result.describe_choices("t_max"),
         "C": result.describe_choices("C"),
         "kernel": kernel,
-        "total": seconds(result.seconds),
+        "total": console.seconds(result.seconds),
     }
 
 
@@ -181,11 +167,11 @@ def write(results: dict[str, Evaluation], path: Path) -> None:
     """Write a CSV file with one line per fold and row, or a page."""
     if path.suffix.lower() == ".csv":
         records = [{**record, "kernel": row} for row, one in results.items() for record in one.records]
-        write_records(path, records)
+        console.write_records(path, records)
     else:
         from propkernels.models.evaluation_result import write_evaluations
 
         differences = [describe_difference(results, row, WORDS.get(row)) for row in results if row != LABELS]
         named = {WORDS.get(row, row): result for row, result in results.items()}
         write_evaluations(path, named, [*differences, PAGE_NOTE])
-        print_text(f"Wrote {path}.")
+        console.print_text(f"Wrote {path}.")

@@ -9,26 +9,7 @@ import typer
 
 from propkernels._utils.optional import import_optional
 from propkernels._utils.safe_files import atomic_write
-from propkernels.cli import arguments
-from propkernels.cli.arguments import (
-    Input,
-    ModelFile,
-    class_called,
-    name_of_class,
-    open_model,
-    reads_data,
-    title_of,
-)
-from propkernels.cli.console import (
-    Force,
-    check_output,
-    option,
-    print_records,
-    print_table,
-    print_text,
-    spinner,
-    warnings_as_lines,
-)
+from propkernels.cli import arguments, console
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -38,39 +19,39 @@ DOTS_PER_INCH = 150
 BAR = 24  # letters of the longest bar
 
 
-@reads_data
+@arguments.reads_data
 def explain(
-    model: ModelFile,
+    model: arguments.ModelFile,
     name: arguments.Name,
     graph: arguments.GraphNumber,
     output: Annotated[
-        Path | None, option("--output -o", "Image to write, such as graph.png.", "FILE")
+        Path | None, console.option("--output -o", "Image to write, such as graph.png.", "FILE")
     ] = None,
-    force: Force = False,
+    force: console.Force = False,
     spoken_for: Annotated[
         str | None,
-        option(
+        console.option(
             "--class",
             "Class to explain (default: the second of two, or the predicted); --flips: class or number "
             "to reach.",
             "CLASS",
         ),
     ] = None,
-    top: Annotated[int, option("--top", "Nodes, or edits, to print.", "N", min=1)] = 10,
+    top: Annotated[int, console.option("--top", "Nodes, or edits, to print.", "N", min=1)] = 10,
     coverage: Annotated[
         float | None,
-        option(
+        console.option(
             "--coverage",
             "Also tell the set of classes, or the interval, that holds this share of targets.",
             "SHARE",
         ),
     ] = None,
     flips: Annotated[
-        bool, option("--flips", "List the smallest edits of the graph that change the prediction.")
+        bool, console.option("--flips", "List the smallest edits of the graph that change the prediction.")
     ] = False,
     output_format: arguments.FormatOption = "table",
     *,
-    source_options: Input,
+    source_options: arguments.Input,
 ) -> None:
     """Show the contribution of each node to a prediction.
 
@@ -82,8 +63,8 @@ def explain(
     from propkernels.plotting.panels import forecast
 
     if output is not None:
-        check_output(output, force, "graph.png", PICTURES)
-    opened = open_model(model)
+        console.check_output(output, force, "graph.png", PICTURES)
+    opened = arguments.open_model(model)
     fitted = opened.model
     data, at = source_options.open_graph(name, graph, opened.notes)
     data = opened.prepared(data)
@@ -92,23 +73,23 @@ def explain(
             raise ValueError("--output draws contributions: leave out --flips, or --output")
         changes = find_flips(fitted, data, at, top, spoken_for)
         if output_format == "table":
-            print_text(f"{title_of(data, at, graph)}\n\n{changes}")
+            console.print_text(f"{arguments.title_of(data, at, graph)}\n\n{changes}")
         else:
-            print_records(changes.records(), output_format)
+            console.print_records(changes.records(), output_format)
         return
     chosen = data.graphs[[at]]
-    with warnings_as_lines(), spinner("Explaining"):
+    with console.warnings_as_lines(), console.spinner("Explaining"):
         prediction = fitted.predict(chosen)[0]
         explanation = explained(fitted, chosen, prediction, spoken_for)
-        named = name_of_class(fitted, prediction)
+        named = arguments.name_of_class(fitted, prediction)
         predicted = f"{named:.4g}" if isinstance(named, float) else str(named)
         told = f"predicted {predicted}" if coverage is None else forecast(fitted, chosen, coverage)
-    title = f"{title_of(data, at, graph)}: {told}"
+    title = f"{arguments.title_of(data, at, graph)}: {told}"
     if output_format == "table":
-        print_text(f"{title}.")
+        console.print_text(f"{title}.")
         print_nodes(explanation, top, node_names(data, at))
     else:
-        print_records(named_nodes(explanation, top, node_names(data, at)), output_format)
+        console.print_records(named_nodes(explanation, top, node_names(data, at)), output_format)
     if output is not None:
         draw(explanation, title, data, at, output)
         typer.echo(f"\nWrote {output}.", err=output_format != "table")
@@ -122,13 +103,13 @@ def find_flips(model: Any, data: Dataset, graph: int, top: int, wanted: str | No
         raise ValueError(f"{data.name} has images, whose pixels have no edges to edit: use graphs")
     target: Any = None
     if wanted is not None and hasattr(model, "classes_"):
-        target = class_called(model, wanted)
+        target = arguments.class_called(model, wanted)
     elif wanted is not None:
         try:
             target = float(wanted)
         except ValueError:
             raise ValueError(f"--class must be a number for this model, got {wanted!r}") from None
-    with warnings_as_lines(), spinner("Searching"):
+    with console.warnings_as_lines(), console.spinner("Searching"):
         return model.counterfactuals(
             data.graphs[graph],
             2,
@@ -149,7 +130,9 @@ def explained(model: Any, graphs: Any, prediction: Any, spoken_for: str | None) 
         raise ValueError(why_not_explained(model.kernel_))
     if not hasattr(model, "classes_") or (spoken_for is None and len(model.classes_) == 2):
         return model.explain(graphs)  # decisions are those of predict: positive for the second class
-    return model.explain(graphs, prediction if spoken_for is None else class_called(model, spoken_for))
+    return model.explain(
+        graphs, prediction if spoken_for is None else arguments.class_called(model, spoken_for)
+    )
 
 
 def can_explain(model: Any) -> bool:
@@ -173,7 +156,7 @@ def print_nodes(explanation: Any, top: int, names: list[Any]) -> None:
     """Print the nodes with the largest contributions, and the sum over all nodes."""
     from propkernels.graphs.names import label_text
 
-    print_text(f"Contributions {explanation.subject}:\n")
+    console.print_text(f"Contributions {explanation.subject}:\n")
     records = named_nodes(explanation, top, names)
     largest = max((abs(record["total"]) for record in records), default=0.0) or 1.0
     rows = [
@@ -185,13 +168,13 @@ def print_nodes(explanation: Any, top: int, names: list[Any]) -> None:
         ]
         for record in records
     ]
-    print_table(["node", "label", "total", ""], rows, ["node", "label", ""])
+    console.print_table(["node", "label", "total", ""], rows, ["node", "label", ""])
     total, decision = float(explanation.node_totals.sum()), float(explanation.decisions[0])
     whole = explanation.descriptors_of(0)
     described = f", descriptors {whole:+.4f}" if whole else ""
     intercept = f"intercept {explanation.intercept_of(0):+.4f}"
     sums = f"nodes {total:+.4f}{described}, {intercept}: decision {decision:+.4f}"
-    print_text(f"\nAll {len(explanation.contributions)} {sums}.")
+    console.print_text(f"\nAll {len(explanation.contributions)} {sums}.")
 
 
 def molecule_of(data: Dataset, graph: int) -> Any:

@@ -9,14 +9,12 @@ from typing import Annotated
 
 import typer
 
-from propkernels.cli import arguments
-from propkernels.cli.arguments import Input, reads_data
-from propkernels.cli.console import option, print_text, seconds, warnings_as_lines
+from propkernels.cli import arguments, console
 
 NODES_PER_PART = 2_000_000
 
 
-@reads_data
+@arguments.reads_data
 def featurize(
     sources: Annotated[
         list[str],
@@ -26,18 +24,21 @@ def featurize(
             "them.",
         ),
     ],
-    output: Annotated[Path, option("--output -o", "Output folder; an earlier run is resumed.", "DIR")],
-    n_features: Annotated[int, option("--n-features", "Number of columns.", "N")] = 2**20,
+    output: Annotated[
+        Path, console.option("--output -o", "Output folder; an earlier run is resumed.", "DIR")
+    ],
+    n_features: Annotated[int, console.option("--n-features", "Number of columns.", "N")] = 2**20,
     t_max: arguments.TMax = 10,
     seed: arguments.Seed = 0,
     workers: Annotated[
-        int | None, option("--workers -j", "Processes; default: one per core.", "N", min=1)
+        int | None, console.option("--workers -j", "Processes; default: one per core.", "N", min=1)
     ] = None,
     scheduler: Annotated[
-        str | None, option("--scheduler", "Use the workers of a Dask scheduler (tcp://...).", "ADDRESS")
+        str | None,
+        console.option("--scheduler", "Use the workers of a Dask scheduler (tcp://...).", "ADDRESS"),
     ] = None,
     *,
-    source_options: Input,
+    source_options: arguments.Input,
 ) -> None:
     """Compute features of files of graphs, part by part.
 
@@ -54,16 +55,16 @@ def featurize(
         raise ValueError(f"{output} is a file: name a folder")
     estimator = PropagationFeatures(n_features=n_features, t_max=t_max, random_state=seed)
     start = perf_counter()
-    with warnings_as_lines():
+    with console.warnings_as_lines():
         plan = plan_sources(sources, NODES_PER_PART, source_options.reading(False, None, None))
-    print_text(repr(plan).removeprefix("Plan(").removesuffix(")"))
+    console.print_text(repr(plan).removeprefix("Plan(").removesuffix(")"))
     n_complete = len(list(output.glob("part-*.parquet")))
     if n_complete:
-        print_text(f"Resuming: {n_complete} of {len(plan)} parts are already in {output}.")
+        console.print_text(f"Resuming: {n_complete} of {len(plan)} parts are already in {output}.")
     n_workers = min(workers or os.cpu_count() or 1, len(plan) - n_complete)
-    with warnings_as_lines():  # a single part is computed in this process
+    with console.warnings_as_lines():  # a single part is computed in this process
         opened = compute(plan, estimator, output, scheduler or (n_workers if n_workers > 1 else None))
     took = perf_counter() - start
     n_bytes = sum(opened.path(part).stat().st_size for part in range(opened.n_parts))
     found = repr(opened).removeprefix("FeatureFolder(").removesuffix(")")
-    print_text(f"Wrote {output}: {found}, {n_bytes / 1e6:,.1f} MB, in {seconds(took)}.")
+    console.print_text(f"Wrote {output}: {found}, {n_bytes / 1e6:,.1f} MB, in {console.seconds(took)}.")

@@ -7,60 +7,43 @@ from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, Literal
 
-from propkernels.cli import arguments
-from propkernels.cli.arguments import (
-    Input,
-    KernelOption,
-    Task,
-    build_kernel,
-    class_names,
-    describe_kernel,
-    known_target,
-    reads_data,
-)
-from propkernels.cli.console import (
-    Force,
-    check_output,
-    option,
-    percent,
-    print_text,
-    seconds,
-    size_of,
-    warnings_as_lines,
-)
+from propkernels.cli import arguments, console
 from propkernels.cli.explain_command import can_explain
 
 Duplicates = Literal["keep", "merge"]
 MOST_COMPARED = 20_000  # graphs that are compared without being asked to
 
 
-@reads_data
+@arguments.reads_data
 def fit(
     name: arguments.Name,
-    output: Annotated[Path, option("--output -o", "File to write, such as model.pk.", "FILE")],
-    force: Force = False,
+    output: Annotated[Path, console.option("--output -o", "File to write, such as model.pk.", "FILE")],
+    force: console.Force = False,
     task: Annotated[
-        Task,
-        option(
+        arguments.Task,
+        console.option(
             "--task", "Predict classes or numbers; auto: numbers if the target has fractions or many values."
         ),
     ] = "auto",
-    kernel: KernelOption = "auto",
+    kernel: arguments.KernelOption = "auto",
     t_max: Annotated[
-        int | None, option("--t-max", "Maximum number of propagation steps; 0 to N are tried.", "N", min=0)
+        int | None,
+        console.option("--t-max", "Maximum number of propagation steps; 0 to N are tried.", "N", min=0),
     ] = None,
-    cost: Annotated[float | None, option("--C", "Fixed cost C; default: chosen.", "X")] = None,
+    cost: Annotated[float | None, console.option("--C", "Fixed cost C; default: chosen.", "X")] = None,
     folds: Annotated[
-        int | None, option("--folds", "Hold out folds for the choice; default: each graph alone.", "N", min=2)
+        int | None,
+        console.option("--folds", "Hold out folds for the choice; default: each graph alone.", "N", min=2),
     ] = None,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
     duplicates: Annotated[
-        Duplicates, option("--duplicates", "Several measurements of one graph: keep them, or merge them.")
+        Duplicates,
+        console.option("--duplicates", "Several measurements of one graph: keep them, or merge them."),
     ] = "keep",
-    verbose: Annotated[bool, option("--verbose -v", "List every kernel of the model.")] = False,
+    verbose: Annotated[bool, console.option("--verbose -v", "List every kernel of the model.")] = False,
     *,
-    source_options: Input,
+    source_options: arguments.Input,
 ) -> None:
     """Train a model on a data set and write it to a file.
 
@@ -72,14 +55,14 @@ def fit(
     from propkernels.models.regressor import PropagationRegressor
     from propkernels.storage.model_files import write_model
 
-    check_output(output, force, "model.pk")
+    console.check_output(output, force, "model.pk")
     data = source_options.open(name, target_required=True, n_jobs=jobs)
-    print_text(repr(data).removeprefix("Dataset(").removesuffix(")"))
-    known = known_target(data)
+    console.print_text(repr(data).removeprefix("Dataset(").removesuffix(")"))
+    known = arguments.known_target(data)
     is_class = are_classes(known.target) if task == "auto" else task == "classes"
     graphs, target = without_duplicates(known.graphs, known.target, is_class, duplicates, jobs)
     settings: dict[str, Any] = {
-        "kernel": build_kernel(kernel, t_max, None, jobs),
+        "kernel": arguments.build_kernel(kernel, t_max, None, jobs),
         "cv": folds,
         "random_state": seed,
         "n_jobs": jobs,
@@ -88,10 +71,12 @@ def fit(
     settings |= {} if cost is None else {"C": cost}
     if not is_class and target.dtype.kind in "iu":
         n_values = len(set(target.tolist()))
-        print_text(f"The target has {n_values:,} different numbers: use --task classes if they are classes.")
+        console.print_text(
+            f"The target has {n_values:,} different numbers: use --task classes if they are classes."
+        )
     model = (PropagationClassifier if is_class else PropagationRegressor)(**settings)
     start = perf_counter()
-    with warnings_as_lines():
+    with console.warnings_as_lines():
         model.fit(graphs, target)
     notes = source_options.notes(data)
     if not reads_descriptors(model.kernel_):
@@ -110,12 +95,12 @@ def without_duplicates(
     is_asked = duplicates == "merge"
     if not isinstance(graphs, GraphDatabase) or (len(graphs) > MOST_COMPARED and not is_asked):
         return graphs, target
-    with warnings_as_lines():
+    with console.warnings_as_lines():
         task: Any = "classes" if is_class else "numbers"
         merged = merge_duplicates(graphs, target, task=task, n_jobs=jobs)
     if merged.sentence:
         done = " They are merged." if is_asked else " --duplicates merge takes one target for each."
-        print_text(merged.sentence + done)
+        console.print_text(merged.sentence + done)
     return (merged.graphs, merged.target) if is_asked else (graphs, target)
 
 
@@ -132,21 +117,23 @@ def report(model: Any, output: Path, took: float, verbose: bool) -> None:
     rows = choices(model, verbose)
     left = 2 + max(len(name) for name, _ in rows)
     for name, value in rows:
-        print_text(textwrap.fill(name.ljust(left) + value, 80, subsequent_indent=" " * left))
-    print_text(f"\nWrote {output} ({size_of(output)}), learned in {seconds(took)}. Next:")
-    print_text(f"  propkernels predict {output} NEW -o predictions.csv")
+        console.print_text(textwrap.fill(name.ljust(left) + value, 80, subsequent_indent=" " * left))
+    console.print_text(
+        f"\nWrote {output} ({console.size_of(output)}), learned in {console.seconds(took)}. Next:"
+    )
+    console.print_text(f"  propkernels predict {output} NEW -o predictions.csv")
     if can_explain(model):
-        print_text(f"  propkernels explain {output} NEW --graph 0 -o graph.png")
+        console.print_text(f"  propkernels explain {output} NEW --graph 0 -o graph.png")
 
 
 def choices(model: Any, verbose: bool = False) -> list[tuple[str, str]]:
     """Return names and values of the parameters chosen by fit; verbose: every kernel of a mean."""
     name = "accuracy" if hasattr(model, "classes_") else "R^2"
-    score = percent(model.score_) if name == "accuracy" else f"{model.score_:.3f}"
+    score = console.percent(model.score_) if name == "accuracy" else f"{model.score_:.3f}"
     classes = []
     if hasattr(model, "classes_"):
         more = f", ... ({len(model.classes_)})" if len(model.classes_) > 8 else ""
-        classes = [("classes", ", ".join(map(str, list(class_names(model).values())[:8])) + more)]
+        classes = [("classes", ", ".join(map(str, list(arguments.class_names(model).values())[:8])) + more)]
     return [
         *classes,
         *_kernel_rows(model, verbose),
@@ -161,13 +148,13 @@ def _kernel_rows(model: Any, verbose: bool) -> list[tuple[str, str]]:
     parts = getattr(model.kernel_, "kernels", None) or []
     if len(parts) <= 1:
         return [
-            ("kernel", describe_kernel(model.kernel_, without=("t_max", "normalize"))),
+            ("kernel", arguments.describe_kernel(model.kernel_, without=("t_max", "normalize"))),
             ("t_max", "-" if model.t_max_ is None else str(model.t_max_)),
             ("normalized", "yes" if model.normalize_ else "no"),
         ]
     is_sum = model.kernel_.normalize_parts  # a mean of decisions adds its parts unchanged
     first, other = ("kernel", "plus") if is_sum else ("best kernel", "averaged with")
-    best, *others = [describe_kernel(part) for part in parts]
+    best, *others = [arguments.describe_kernel(part) for part in parts]
     if verbose:
         return [(first, best), *((other, text) for text in others)]
     summary = f"{'sum' if is_sum else 'mean'} of {len(parts)} kernels (--verbose lists them)"

@@ -8,24 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from propkernels.cli import arguments
-from propkernels.cli.console import (
-    Force,
-    OneSentenceErrors,
-    PlainUsage,
-    check_output,
-    option,
-    print_text,
-    spinner,
-    warnings_as_lines,
-    write_csv,
-)
+from propkernels.cli import arguments, console
 
 if TYPE_CHECKING:
     from propkernels.datasets.graph_tables import NodeTables
 
 nodes = typer.Typer(
-    cls=OneSentenceErrors,
+    cls=console.OneSentenceErrors,
     no_args_is_help=True,
     help="Predict targets of the nodes of one graph.",
     rich_markup_mode=None,
@@ -35,80 +24,86 @@ Edges = Annotated[
     typer.Argument(metavar="EDGES", help="Table of edges (CSV, TSV): columns source and target, or two."),
 ]
 NodeTable = Annotated[
-    Path | None, option("--nodes", "Table of nodes (CSV, TSV); first column: name.", "FILE")
+    Path | None, console.option("--nodes", "Table of nodes (CSV, TSV); first column: name.", "FILE")
 ]
 ModelOfNodes = Annotated[
     Path, typer.Argument(metavar="MODEL", help="File written by 'propkernels nodes fit'.")
 ]
 
 
-@nodes.command(cls=PlainUsage)
+@nodes.command(cls=console.PlainUsage)
 def fit(
     edges: Edges,
-    target: Annotated[str, option("--target", "Column of the target; blank cells are unknown.", "COLUMN")],
-    output: Annotated[Path, option("--output -o", "File to write, such as model.pk.", "FILE")],
+    target: Annotated[
+        str, console.option("--target", "Column of the target; blank cells are unknown.", "COLUMN")
+    ],
+    output: Annotated[Path, console.option("--output -o", "File to write, such as model.pk.", "FILE")],
     node_table: NodeTable = None,
     columns: arguments.KeyColumns = None,
-    numbers: Annotated[bool, option("--numbers", "The target is a number, not a class.")] = False,
+    numbers: Annotated[bool, console.option("--numbers", "The target is a number, not a class.")] = False,
     predictions: Annotated[
-        Path | None, option("--predictions", "CSV file of predictions for all nodes.", "FILE")
+        Path | None, console.option("--predictions", "CSV file of predictions for all nodes.", "FILE")
     ] = None,
-    force: Force = False,
+    force: console.Force = False,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
 ) -> None:
     """Learn from the nodes with a target, and write the model."""
-    check_output(output, force, "model.pk")
+    console.check_output(output, force, "model.pk")
     if predictions is not None:
-        check_output(predictions, force, "predictions.csv", other=output)
+        console.check_output(predictions, force, "predictions.csv", other=output)
     import propkernels as pk
     from propkernels.datasets.graph_tables import read_nodes
     from propkernels.storage.model_files import write_model
 
-    with warnings_as_lines():
+    with console.warnings_as_lines():
         tables = read_nodes(edges, node_table, target, keys=arguments.key_columns(columns))
     kind: Any = pk.NodeRegressor if numbers else pk.NodeClassifier
-    with spinner(f"Learning from {sum(v is not None for v in tables.target)} nodes"):
+    with console.spinner(f"Learning from {sum(v is not None for v in tables.target)} nodes"):
         model = kind(random_state=seed, n_jobs=jobs).fit(tables.graph, _values(tables.target, numbers))
     model._names = tuple(tables.names)
     write_model(model, output, {"columns": json.dumps(tables.columns)})
-    print_text(f"{tables.graph.n_nodes} nodes, {tables.graph.n_edges} edges; score {model.score_:.3f}")
-    print_text(f"seen: {'; '.join(model.views_)}")
-    print_text(f"wrote {output}")
+    console.print_text(
+        f"{tables.graph.n_nodes} nodes, {tables.graph.n_edges} edges; score {model.score_:.3f}"
+    )
+    console.print_text(f"seen: {'; '.join(model.views_)}")
+    console.print_text(f"wrote {output}")
     if predictions is not None:
         write_predictions(model, None, tables, predictions, numbers)
 
 
-@nodes.command(cls=PlainUsage)
+@nodes.command(cls=console.PlainUsage)
 def predict(
     path: ModelOfNodes,
     edges: Edges,
-    output: Annotated[Path, option("--output -o", "CSV file of predictions.", "FILE")],
+    output: Annotated[Path, console.option("--output -o", "CSV file of predictions.", "FILE")],
     node_table: NodeTable = None,
-    target: Annotated[str | None, option("--target", "Column of known targets, if any.", "COLUMN")] = None,
+    target: Annotated[
+        str | None, console.option("--target", "Column of known targets, if any.", "COLUMN")
+    ] = None,
     columns: arguments.KeyColumns = None,
-    force: Force = False,
+    force: console.Force = False,
 ) -> None:
     """Predict the nodes of another graph.
 
     Columns are those that the model was trained on, by name. Some targets may be known.
     """
-    check_output(output, force, "predictions.csv")
+    console.check_output(output, force, "predictions.csv")
     import propkernels as pk
     from propkernels.datasets.graph_tables import read_nodes
 
     model, notes = _model_of_nodes(path)
-    with warnings_as_lines():
+    with console.warnings_as_lines():
         keys = arguments.key_columns(columns)
         tables = read_nodes(edges, node_table, target, noted_columns(notes), keys)
     write_predictions(model, tables.graph, tables, output, isinstance(model, pk.NodeRegressor))
 
 
-@nodes.command(cls=PlainUsage)
+@nodes.command(cls=console.PlainUsage)
 def explain(
     path: ModelOfNodes,
     node: Annotated[str, typer.Argument(metavar="NODE", help="Name of a node of the training graph.")],
-    top: Annotated[int, option("--top", "Number of rows.", "N", min=1)] = 10,
+    top: Annotated[int, console.option("--top", "Number of rows.", "N", min=1)] = 10,
 ) -> None:
     """Show what a prediction about a node comes from."""
     model, _ = _model_of_nodes(path)
@@ -119,8 +114,8 @@ def explain(
         raise ValueError(f"the training graph has no node {node!r}; its nodes are {shown(list(named))}")
     number = named[node]
     only = [i == number for i in range(len(named))]
-    print_text(f"{node}: {model.predict(nodes=only)[0]}")
-    print_text(model.explain(only).table(0, top))
+    console.print_text(f"{node}: {model.predict(nodes=only)[0]}")
+    console.print_text(model.explain(only).table(0, top))
 
 
 def _model_of_nodes(path: Path) -> tuple[Any, dict[str, str]]:
@@ -179,5 +174,5 @@ def write_predictions(model: Any, graph: Any, tables: NodeTables, output: Path, 
     columns = {"node": tables.names, "prediction": predicted}
     if chances is not None:
         columns["probability"] = [f"{chance:.4f}" for chance in chances]
-    write_csv(output, list(columns), zip(*columns.values(), strict=True))
-    print_text(f"wrote {output}")
+    console.write_csv(output, list(columns), zip(*columns.values(), strict=True))
+    console.print_text(f"wrote {output}")

@@ -11,45 +11,24 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from propkernels._utils.safe_files import atomic_write
-from propkernels.cli import arguments
-from propkernels.cli.arguments import (
-    Fitted,
-    Input,
-    ModelFile,
-    class_names,
-    ids_of,
-    name_of_class,
-    open_model,
-    reads_data,
-)
-from propkernels.cli.console import (
-    Force,
-    check_output,
-    option,
-    percent,
-    print_text,
-    results_stream,
-    spinner,
-    warnings_as_lines,
-    write_csv,
-    write_lines,
-)
+from propkernels.cli import arguments, console
 
 N_SUBSTRUCTURES = 3
 
 
-@reads_data
+@arguments.reads_data
 def predict(
-    model: ModelFile,
+    model: arguments.ModelFile,
     name: arguments.Name,
     output: Annotated[
-        Path | None, option("--output -o", "CSV file to write; default, or -: standard output.", "FILE")
+        Path | None,
+        console.option("--output -o", "CSV file to write; default, or -: standard output.", "FILE"),
     ] = None,
-    force: Force = False,
+    force: console.Force = False,
     jobs: arguments.Jobs = -1,
     coverage: Annotated[
         float | None,
-        option(
+        console.option(
             "--coverage",
             "Also write sets of classes, or intervals, that hold this share of targets, such as 0.9.",
             "SHARE",
@@ -57,17 +36,19 @@ def predict(
     ] = None,
     details: Annotated[
         bool,
-        option("--details", "Also write the share of unseen neighborhoods, and substructures as SMARTS."),
+        console.option(
+            "--details", "Also write the share of unseen neighborhoods, and substructures as SMARTS."
+        ),
     ] = False,
     nearest: Annotated[
         str | None,
-        option("--nearest", "Also write the most similar graph of the training data set.", "TRAIN"),
+        console.option("--nearest", "Also write the most similar graph of the training data set.", "TRAIN"),
     ] = None,
     skipped: Annotated[
-        Path | None, option("--skipped", "CSV file for graphs that are left out, and why.", "FILE")
+        Path | None, console.option("--skipped", "CSV file for graphs that are left out, and why.", "FILE")
     ] = None,
     *,
-    source_options: Input,
+    source_options: arguments.Input,
 ) -> None:
     """Predict the targets of graphs, as CSV.
 
@@ -79,34 +60,34 @@ def predict(
     """
     output = None if output == Path("-") else output
     if output is not None:
-        check_output(output, force, "predictions.csv")
+        console.check_output(output, force, "predictions.csv")
     if skipped is not None:
-        check_output(skipped, force, "skipped.csv", other=output)
+        console.check_output(skipped, force, "skipped.csv", other=output)
     keys: Any = None if source_options.columns is None else tuple(source_options.columns)
     unaimed = replace(source_options, target_columns=None, columns=keys)  # also hashable
     wanted = Wanted(str(model), coverage, details, nearest, unaimed, jobs)
     if source_options.is_large(name):
         n_rows, reasons = predict_large(wanted, name, output)
         if skipped is not None:
-            write_csv(skipped, ["id", "reason"], reasons.items())
+            console.write_csv(skipped, ["id", "reason"], reasons.items())
         if output is not None:
-            print_text(f"Wrote {output}: {n_rows:,} predictions.")
+            console.print_text(f"Wrote {output}: {n_rows:,} predictions.")
         return
-    opened = open_model(model)
+    opened = arguments.open_model(model)
     fitted = opened.model
     data = opened.prepared(source_options.open(name, notes=opened.notes, n_jobs=jobs))
-    with warnings_as_lines(), spinner(f"Predicting {data.name}"):
+    with console.warnings_as_lines(), console.spinner(f"Predicting {data.name}"):
         opened.use_threads(jobs)
         predictions, columns = all_columns(wanted, fitted, opened.notes, data.graphs)
     if skipped is not None:
-        write_csv(skipped, ["id", "reason"], getattr(data.graphs, "skipped", {}).items())
-    rows = rows_of(ids_of(data) or range(len(predictions)), columns)
+        console.write_csv(skipped, ["id", "reason"], getattr(data.graphs, "skipped", {}).items())
+    rows = rows_of(arguments.ids_of(data) or range(len(predictions)), columns)
     if output is None:
-        write_lines(results_stream(), ["id", *columns], rows)
+        console.write_lines(console.results_stream(), ["id", *columns], rows)
         return
-    write_csv(output, ["id", *columns], rows)
+    console.write_csv(output, ["id", *columns], rows)
     agreed = agreement(fitted, predictions, data.target)
-    print_text(f"Wrote {output}: {len(predictions)} predictions{agreed}.")
+    console.print_text(f"Wrote {output}: {len(predictions)} predictions{agreed}.")
 
 
 @dataclass(frozen=True)
@@ -129,7 +110,7 @@ class Wanted:
     coverage: float | None
     details: bool
     nearest: str | None
-    source_options: Input
+    source_options: arguments.Input
     jobs: int
 
 
@@ -165,17 +146,19 @@ def predict_large(wanted: Wanted, name: str, output: Path | None) -> tuple[int, 
 
     from propkernels._utils.progress import ProgressBar
 
-    plan = wanted.source_options.plan(name, open_model(Path(wanted.model)).notes)
+    plan = wanted.source_options.plan(name, arguments.open_model(Path(wanted.model)).notes)
     one = replace(wanted, jobs=1)
     done = Parallel(n_jobs=wanted.jobs, return_as="generator")(delayed(predict_part)(one, p) for p in plan)
     n_rows, reasons = 0, dict[Any, str]()
     with (
-        nullcontext(results_stream()) if output is None else atomic_write(output, text=True) as stream,
+        nullcontext(console.results_stream())
+        if output is None
+        else atomic_write(output, text=True) as stream,
         ProgressBar("Predicting", total=len(plan)) as bar,
     ):
         for ids, columns, left_out in done:
             if ids:
-                write_lines(stream, None if n_rows else ["id", *columns], rows_of(ids, columns))
+                console.write_lines(stream, None if n_rows else ["id", *columns], rows_of(ids, columns))
             n_rows += len(ids)
             reasons.update(left_out)
             bar.step()
@@ -211,9 +194,9 @@ def predict_part(wanted: Wanted, part: Any) -> tuple[list[Any], dict[str, Any], 
 
 
 @lru_cache(maxsize=1)
-def _opened(model: str) -> Fitted:
+def _opened(model: str) -> arguments.Fitted:
     """Return a model with one thread."""
-    opened = open_model(Path(model))
+    opened = arguments.open_model(Path(model))
     opened.use_threads(1)
     return opened
 
@@ -229,7 +212,7 @@ def compute(model: Any, graphs: Any, targets: Sequence[Any] = ()) -> tuple[Any, 
     names = targets or list(range(predictions.shape[1] if predictions.ndim == 2 else 0))
     columns = {"prediction": predictions}
     if getattr(model, "class_names_", None) is not None:
-        columns["class"] = np.array([name_of_class(model, value) for value in predictions.tolist()])
+        columns["class"] = np.array([arguments.name_of_class(model, value) for value in predictions.tolist()])
     if predictions.ndim == 2:
         columns = {f"prediction_{name}": column for name, column in zip(names, predictions.T, strict=True)}
     if hasattr(model, "predict_proba"):
@@ -273,7 +256,7 @@ def covering(model: Any, graphs: Any, coverage: float) -> dict[str, Any]:
             values = ["|".join(np.array(["0", "1"])[row]) for row in sets.reshape(-1, 2)]
             by_label = np.array(values).reshape(sets.shape[:2])
             return {f"set_{label}": column for label, column in enumerate(by_label.T)}
-        names = np.array([str(name) for name in class_names(model).values()])
+        names = np.array([str(name) for name in arguments.class_names(model).values()])
         return {"set": np.array(["|".join(names[row]) for row in sets])}
     if not hasattr(model, "predict_interval"):
         raise ValueError(f"--coverage needs a classifier or regressor, not a {type(model).__name__}")
@@ -303,4 +286,4 @@ def agreement(model: Any, predictions: Any, target: Any) -> str:
     if not present.any() or not set(truth.tolist()) <= set(model.classes_.tolist()):
         return ""
     of = "them" if present.all() else f"the {present.sum():,} with a target"
-    return f", {percent((predictions[present] == truth).mean())} of {of} agree with the data set"
+    return f", {console.percent((predictions[present] == truth).mean())} of {of} agree with the data set"

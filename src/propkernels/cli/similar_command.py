@@ -8,29 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from propkernels.cli import arguments
-from propkernels.cli.arguments import (
-    Input,
-    KernelName,
-    KernelOption,
-    build_kernel,
-    check_graph,
-    describe_kernel,
-    ids_of,
-    name_of,
-    reads_data,
-    title_of,
-    with_common_labels,
-)
-from propkernels.cli.console import (
-    Force,
-    check_output,
-    option,
-    print_records,
-    print_text,
-    spinner,
-    write_records,
-)
+from propkernels.cli import arguments, console
 from propkernels.cli.explain_command import PICTURES, draw
 
 if TYPE_CHECKING:
@@ -38,27 +16,30 @@ if TYPE_CHECKING:
     from propkernels.datasets import Dataset
 
 
-@reads_data
+@arguments.reads_data
 def similar(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="Data set (as for 'fit'), or index saved by save_model.")
     ],
     graph: arguments.GraphNumber,
-    k: Annotated[int, option("-k", "Number of similar graphs.", "N", min=1)] = 10,
+    k: Annotated[int, console.option("-k", "Number of similar graphs.", "N", min=1)] = 10,
     source: Annotated[
-        str | None, option("--from", "Data set of the query graph; default: NAME.", "NAME")
+        str | None, console.option("--from", "Data set of the query graph; default: NAME.", "NAME")
     ] = None,
-    kernel: KernelOption = "auto",
+    kernel: arguments.KernelOption = "auto",
     t_max: Annotated[
-        int | None, option("--t-max", "Propagation steps; default: 5 (molecules of a file: 2).", "N", min=0)
+        int | None,
+        console.option("--t-max", "Propagation steps; default: 5 (molecules of a file: 2).", "N", min=0),
     ] = None,
     seed: arguments.Seed = 0,
-    output: Annotated[Path | None, option("--output -o", "CSV file of the similar graphs.", "FILE")] = None,
-    force: Force = False,
+    output: Annotated[
+        Path | None, console.option("--output -o", "CSV file of the similar graphs.", "FILE")
+    ] = None,
+    force: console.Force = False,
     output_format: arguments.FormatOption = "table",
     jobs: arguments.Jobs = -1,
     *,
-    source_options: Input,
+    source_options: arguments.Input,
 ) -> None:
     """Search a data set for the graphs most similar to a graph.
 
@@ -68,7 +49,7 @@ def similar(
     kernel, for a graph of the data set --from.
     """
     if output is not None:
-        check_output(output, force, "similar.csv")
+        console.check_output(output, force, "similar.csv")
     other = None if source is None else source_options.open(source, n_jobs=jobs)
     if is_model_file(name):
         if other is None:
@@ -81,29 +62,32 @@ def similar(
     else:
         data = source_options.open(name, n_jobs=jobs)
         if other is not None:
-            data, other = with_common_labels([data, other])
+            data, other = arguments.with_common_labels([data, other])
     queried: Any = data if other is None else other
-    check_graph(queried, graph)
+    arguments.check_graph(queried, graph)
     if data is not None:
         index = build_index(data, kernel, t_max, seed, jobs)
     index.set_params(n_jobs=jobs)
-    with spinner("Searching"):
+    with console.spinner("Searching"):
         itself = None if other is not None else graph
         nearest = index.query(queried.graphs[graph], k=k if itself is None else k + 1)
     pairs = zip(nearest.ids.tolist(), nearest.similarities.tolist(), strict=True)
     rows = [(number, value) for number, value in pairs if number != itself][:k]
     measure = "" if index.similarity == "cosine" else f"the {index.similarity.title()} similarity of\n"
-    heading = f"Most similar to g{title_of(queried, graph)[1:]}, by {measure}{describe_kernel(index.kernel_)}"
+    by = f"{measure}{arguments.describe_kernel(index.kernel_)}"
+    heading = f"Most similar to g{arguments.title_of(queried, graph)[1:]}, by {by}"
     if output_format == "table":
-        print_text(f"{heading}\n")
+        console.print_text(f"{heading}\n")
     found = records(rows, data)
-    print_records(found, output_format, {"similarity": ".4f"})
+    console.print_records(found, output_format, {"similarity": ".4f"})
     if output is not None:
-        write_records(output, found)
+        console.write_records(output, found)
         typer.echo(f"\nWrote {output}.", err=output_format != "table")
 
 
-def build_index(data: Dataset, kernel: KernelName, t_max: int | None, seed: int, jobs: int) -> GraphIndex:
+def build_index(
+    data: Dataset, kernel: arguments.KernelName, t_max: int | None, seed: int, jobs: int
+) -> GraphIndex:
     """Return an index of the graphs of a data set."""
     from propkernels import GraphIndex
 
@@ -113,8 +97,8 @@ def build_index(data: Dataset, kernel: KernelName, t_max: int | None, seed: int,
         similarity = "jaccard"
     else:
         name = "propagation" if kernel == "auto" else kernel
-        chosen = build_kernel(name, 5 if t_max is None else t_max, seed, jobs)
-    with spinner(f"Indexing {data.name}"):
+        chosen = arguments.build_kernel(name, 5 if t_max is None else t_max, seed, jobs)
+    with console.spinner(f"Indexing {data.name}"):
         return GraphIndex(kernel=chosen, similarity=similarity, n_jobs=jobs).fit(data.graphs)
 
 
@@ -156,7 +140,7 @@ def records(rows: list[tuple[Any, float]], data: Dataset | None) -> list[dict[st
     return [
         {
             "graph": number,
-            **({"name": name_of(data, number)} if name_of(data, number) else {}),
+            **({"name": arguments.name_of(data, number)} if arguments.name_of(data, number) else {}),
             "similarity": similarity,
             **({"target": _text(data, target[number])} if target is not None else {}),
             "nodes": int(data.graphs.graph_sizes[number]),
@@ -180,24 +164,26 @@ def _text(data: Dataset, target: Any) -> str | None:
 FORMATS = {"score": ".4f", "p_value": ".4f"}
 
 
-@reads_data
+@arguments.reads_data
 def novelty(
     train: Annotated[str, typer.Argument(metavar="TRAIN", help="Data set of normal graphs.")],
     new: Annotated[str, typer.Argument(metavar="NEW", help="Data set of graphs to score.")],
     output: Annotated[
         list[Path] | None,
-        option("--output -o", "CSV file of scores; with -g also an image, such as graph.png.", "FILE"),
+        console.option(
+            "--output -o", "CSV file of scores; with -g also an image, such as graph.png.", "FILE"
+        ),
     ] = None,
     explain: Annotated[
-        int | None, option("--graph -g", "Explain the nodes of graph N of NEW.", "N", min=0)
+        int | None, console.option("--graph -g", "Explain the nodes of graph N of NEW.", "N", min=0)
     ] = None,
-    force: Force = False,
-    top: Annotated[int, option("--top", "Number of graphs and nodes to print.", "N", min=1)] = 10,
+    force: console.Force = False,
+    top: Annotated[int, console.option("--top", "Number of graphs and nodes to print.", "N", min=1)] = 10,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
     output_format: arguments.FormatOption = "table",
     *,
-    source_options: Input,
+    source_options: arguments.Input,
 ) -> None:
     """Find graphs that are unlike the graphs of another data set.
 
@@ -205,25 +191,29 @@ def novelty(
     listed by contribution to its novelty, with the first step at which their neighborhoods are unseen.
     """
     table, image = outputs(output or [], explain, force)
-    normal, data = with_common_labels([source_options.open(name, n_jobs=jobs) for name in (train, new)])
+    normal, data = arguments.with_common_labels(
+        [source_options.open(name, n_jobs=jobs) for name in (train, new)]
+    )
     if explain is not None:
         arguments.check_graph(data, explain)
     from propkernels import NoveltyDetector
 
     detector = NoveltyDetector(random_state=seed, n_jobs=jobs)
-    with spinner(f"Learning from {normal.name}"):
+    with console.spinner(f"Learning from {normal.name}"):
         detector.fit(normal.graphs)
-    with spinner(f"Scoring {data.name}"):
-        records = score_records(detector, data.graphs, ids_of(data))
+    with console.spinner(f"Scoring {data.name}"):
+        records = score_records(detector, data.graphs, arguments.ids_of(data))
     is_table = output_format == "table"
     if table is not None:
-        write_records(table, records)
+        console.write_records(table, records)
     if is_table:
         number = sum(record["novel"] == "yes" for record in records)
         share = f"{number} of {len(records)} graphs of {data.name}"
-        print_text(f"{share} are unlike the {len(normal.graphs)} of {normal.name}. The least likely first:\n")
+        console.print_text(
+            f"{share} are unlike the {len(normal.graphs)} of {normal.name}. The least likely first:\n"
+        )
     order = sorted(records, key=lambda record: (record["p_value"], record["score"]))[:top]
-    print_records(order, output_format, FORMATS)
+    console.print_records(order, output_format, FORMATS)
     if explain is not None:
         _explain(detector, data, explain, top, output_format, image)
     for file in (table, image):
@@ -240,9 +230,9 @@ def outputs(files: list[Path], explain: int | None, force: bool) -> tuple[Path |
     if images and explain is None:
         raise ValueError(f"{images[0]} needs a graph to draw: choose one with -g N")
     for table in tables:
-        check_output(table, force, "scores.csv")
+        console.check_output(table, force, "scores.csv")
     for image in images:
-        check_output(image, force, "graph.png")
+        console.check_output(image, force, "graph.png")
     return tables[0] if tables else None, images[0] if images else None
 
 
@@ -268,9 +258,9 @@ def _explain(
     explanation = detector.explain(data.graphs[[graph]])
     records = [r | {"graph": graph} for r in explanation.top_nodes(0, top)]
     if output_format == "table":
-        print_text(f"\n{title_of(data, graph)}: nodes by contribution to its novelty.\n")
+        console.print_text(f"\n{arguments.title_of(data, graph)}: nodes by contribution to its novelty.\n")
         steps = [key for key in records[0] if key.startswith("t") and key[1:].isdigit()] if records else []
-        print_records(records, output_format, dict.fromkeys(("total", *steps), ".3f"))
+        console.print_records(records, output_format, dict.fromkeys(("total", *steps), ".3f"))
     if image is not None:
-        title = f"{title_of(data, graph)}: novelty {explanation.decisions[0]:.3g}"
+        title = f"{arguments.title_of(data, graph)}: novelty {explanation.decisions[0]:.3g}"
         draw(explanation, title, data, graph, image)

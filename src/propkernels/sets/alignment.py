@@ -24,6 +24,7 @@ COSTS = ("relabel_node", "node", "relabel_edge", "edge")
 TRIALS = 8000  # swaps of pairs of nodes
 TRIALS_OF_A_NODE = 64  # of large graphs
 MOST_STEPS = 2_000_000  # of the exact search
+Costs: TypeAlias = Mapping[str, float] | None  # of edits, by name
 Pair: TypeAlias = tuple[int | None, int | None]
 Ends: TypeAlias = tuple[int, int]
 EdgePair: TypeAlias = tuple[Ends | None, Ends | None]
@@ -93,11 +94,16 @@ def align(g: OneGraph, h: OneGraph, *, t_max: int = 10) -> Alignment:
     ((5, 2), 1)
     """
     t_max = check_integer(t_max, "t_max", 0)
+    pairs, steps, cost = aligned(_two(g, h), t_max)
+    return Alignment(pairs, steps, int(cost))
+
+
+def _two(g: OneGraph, h: OneGraph) -> GraphDatabase:
+    """Return two graphs as a database."""
     graphs = check_edges([g, h])
     if len(graphs) != 2:
-        raise ValueError(f"align compares two graphs, got {len(graphs)}")
-    pairs, steps, cost = aligned(graphs, t_max)
-    return Alignment(pairs, steps, int(cost))
+        raise ValueError(f"two graphs are compared, got {len(graphs)}")
+    return graphs
 
 
 def aligned(
@@ -151,33 +157,18 @@ def _told_apart(contents: Contents) -> Words:
 
 @overload
 def edit_distance(
-    g: OneGraph,
-    h: OneGraph,
-    *,
-    costs: Mapping[str, float] | None = None,
-    exact: bool = False,
-    return_path: Literal[False] = False,
+    g: OneGraph, h: OneGraph, *, costs: Costs = None, exact: bool = False, return_path: Literal[False] = False
 ) -> int | float: ...
 
 
 @overload
 def edit_distance(
-    g: OneGraph,
-    h: OneGraph,
-    *,
-    costs: Mapping[str, float] | None = None,
-    exact: bool = False,
-    return_path: Literal[True],
+    g: OneGraph, h: OneGraph, *, costs: Costs = None, exact: bool = False, return_path: Literal[True]
 ) -> tuple[int | float, list[Pair], list[EdgePair]]: ...
 
 
 def edit_distance(
-    g: OneGraph,
-    h: OneGraph,
-    *,
-    costs: Mapping[str, float] | None = None,
-    exact: bool = False,
-    return_path: bool = False,
+    g: OneGraph, h: OneGraph, *, costs: Costs = None, exact: bool = False, return_path: bool = False
 ) -> int | float | tuple[int | float, list[Pair], list[EdgePair]]:
     """Return an upper bound of the graph edit distance: edits that turn one graph into the other.
 
@@ -237,9 +228,7 @@ def edit_distance(
     >>> pk.edit_distance(nx.path_graph(2), nx.path_graph(3), return_path=True)
     (2, [(0, 0), (1, 1), (None, 2)], [((0, 1), (0, 1)), (None, (1, 2))])
     """
-    graphs = check_edges([g, h])
-    if len(graphs) != 2:
-        raise ValueError(f"edit_distance compares two graphs, got {len(graphs)}")
+    graphs = _two(g, h)
     if not isinstance(costs, Mapping | None):
         raise TypeError(f"costs must be a mapping such as {{'node': 2}}, got {shown(costs)}")
     for name, cost in (costs or {}).items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -125,11 +126,9 @@ class Witness:
     def _nodes(self, graph: int, stream: int, code: int) -> tuple[NDArray[np.int64], tuple[Hashable, ...]]:
         """Return the nodes of a bin in a graph, and their labels."""
         alone = self._graphs[np.array([graph])]
-        for number, items in enumerate(self._counter.occurrences(alone)):
-            if number == stream:
-                found = np.flatnonzero(items.codes == code)
-                nodes = found if items.nodes is None else items.nodes[found]
-                break
+        items = next(islice(self._counter.occurrences(alone), stream, None))
+        found = np.flatnonzero(items.codes == code)
+        nodes = found if items.nodes is None else items.nodes[found]
         nodes = nodes[:, 0] if nodes.ndim == 2 and nodes.shape[1] == 1 else nodes
         column = alone.label_column
         if not isinstance(column, LabelColumn):
