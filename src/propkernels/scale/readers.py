@@ -24,27 +24,9 @@ from propkernels._utils.cells import CellKinds, parse_cell
 from propkernels._utils.safe_files import open_regular
 from propkernels._utils.typing import Record
 from propkernels.convert.parquet import iter_rows, open_any_parquet, open_parquet, reading_parquet
+from propkernels.datasets import tables
 from propkernels.datasets.dataset import Dataset
-from propkernels.datasets.tables import (
-    BOM,
-    ID_NAMES,
-    SMILES_NAMES,
-    TARGET_NAMES,
-    Reading,
-    find_column,
-    header_names,
-    iter_parquet_cells,
-    iter_records,
-    iter_sdf_records,
-    listed_names,
-    parquet_names,
-    row_names,
-    row_of,
-    sdf_molecule,
-    sdf_properties,
-    separator_of,
-    smiles_of,
-)
+from propkernels.datasets.tables import Reading
 from propkernels.datasets.tu import read_tu
 from propkernels.graphs.database import GraphDatabase
 
@@ -329,24 +311,30 @@ def _columns(path: Path, reading: Reading, part: Part | None = None) -> Columns:
     if suffix == ".smi" or (suffix == ".sdf" and part is not None):
         return Columns([], None, None if suffix == ".smi" else wanted, reading.id_column)
     if suffix == ".sdf":
-        names = sorted({name for _, record in iter_sdf_records(path) for name in sdf_properties(record)})
+        names = sorted(
+            {name for _, record in tables.iter_sdf_records(path) for name in tables.sdf_properties(record)}
+        )
     else:
-        names = parquet_names(path) if suffix == ".parquet" else _header(path)[0]
-    smiles = None if suffix == ".sdf" else find_column(names, reading.smiles_column, SMILES_NAMES, path)
+        names = tables.parquet_names(path) if suffix == ".parquet" else _header(path)[0]
+    smiles = (
+        None
+        if suffix == ".sdf"
+        else tables.find_column(names, reading.smiles_column, tables.SMILES_NAMES, path)
+    )
     if smiles is None and suffix != ".sdf":
         raise ValueError(
             f"{path} has no column of SMILES: name it by --smiles (smiles_column=); its columns are "
-            f"{listed_names(names)}"
+            f"{tables.listed_names(names)}"
         )
-    target = find_column(names, wanted, TARGET_NAMES, path)
-    usual = () if suffix == ".sdf" else ID_NAMES
-    return Columns(names, smiles, target, find_column(names, reading.id_column, usual, path))
+    target = tables.find_column(names, wanted, tables.TARGET_NAMES, path)
+    usual = () if suffix == ".sdf" else tables.ID_NAMES
+    return Columns(names, smiles, target, tables.find_column(names, reading.id_column, usual, path))
 
 
 def _header(path: Path) -> tuple[list[str], bytes]:
     """Return the names of the columns of a CSV or TSV file, and the bytes that hold them."""
-    _, header = next(iter_records(path), (0, b""))
-    return header_names(header, path), header
+    _, header = next(tables.iter_records(path), (0, b""))
+    return tables.header_names(header, path), header
 
 
 def _rows(path: Path, columns: Columns, part: Part | None = None) -> Iterator[tuple[Row, int, int]]:
@@ -357,13 +345,13 @@ def _rows(path: Path, columns: Columns, part: Part | None = None) -> Iterator[tu
         return
     start = 0 if part is None else part.span[0]
     if suffix == ".sdf":
-        records = iter_sdf_records(path, start)
+        records = tables.iter_sdf_records(path, start)
     elif suffix == ".smi":
         with open_regular(path) as stream:
-            start = max(start, len(BOM) if stream.read(3) == BOM else 0)
-        records = iter_records(path, start, quoted=False)
+            start = max(start, len(tables.BOM) if stream.read(3) == tables.BOM else 0)
+        records = tables.iter_records(path, start, quoted=False)
     else:
-        records = iter_records(path, max(start, len(_header(path)[1])))
+        records = tables.iter_records(path, max(start, len(_header(path)[1])))
     for place, record in records:
         if part is not None and place >= part.span[1]:
             break
@@ -374,15 +362,15 @@ def _rows(path: Path, columns: Columns, part: Part | None = None) -> Iterator[tu
 def _row_of(record: bytes, suffix: str, columns: Columns, path: Path, is_survey: bool) -> Row | None:
     """Return the molecule of a line or record; None for a blank line."""
     if suffix == ".sdf":
-        found = sdf_properties(record)
-        molecule = None if is_survey else sdf_molecule(record)
+        found = tables.sdf_properties(record)
+        molecule = None if is_survey else tables.sdf_molecule(record)
         name = None if columns.name is None else found.get(columns.name, "")
         return Row(molecule, found.get(columns.target or ""), name, _announced_atoms(record))
     if suffix == ".smi":
-        words = smiles_of(record, path)
+        words = tables.smiles_of(record, path)
         name = words[1].strip() if len(words) > 1 else None
         return Row(words[0], None, name, count_atoms(words[0])) if words else None
-    cells = row_of(record, separator_of(path), len(columns.names), path)
+    cells = tables.row_of(record, tables.separator_of(path), len(columns.names), path)
     if cells is None:
         return None
     smiles, target, name = (None if one is None else cells[columns.names.index(one)] for one in columns[1:])
@@ -394,7 +382,7 @@ def _parquet_rows(path: Path, columns: Columns, part: Part | None) -> Iterator[R
     wanted = [column for column in dict.fromkeys(columns[1:]) if column is not None]
     n_rows = open_any_parquet(path).metadata.num_rows
     first, last = (0, n_rows) if part is None else (part.first, part.last)
-    for _, block in iter_parquet_cells(path, wanted, first, last, BLOCK_ROWS):
+    for _, block in tables.iter_parquet_cells(path, wanted, first, last, BLOCK_ROWS):
         cells = dict(zip(wanted, block, strict=True))
         none = [None] * len(block[0])
         several = zip(*(none if name is None else cells[name] for name in columns[1:]), strict=True)
@@ -434,7 +422,9 @@ def _block_of(rows: Sequence[Row], number: int, part: Part) -> GraphBlock:
     kept = [i for i, row in enumerate(row_numbers) if errors == "empty" or row not in graphs.skipped]
     target = None if part.target is None else [_value(rows[i].target, part.target) for i in kept]
     has_names = any(row.name for row in rows)
-    names = row_names([rows[i].name for i in kept], [row_numbers[i] for i in kept]) if has_names else None
+    names = (
+        tables.row_names([rows[i].name for i in kept], [row_numbers[i] for i in kept]) if has_names else None
+    )
     return GraphBlock(graphs, target, ids[kept], names)
 
 
