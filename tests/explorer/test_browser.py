@@ -79,6 +79,8 @@ def test_ids_and_labels_are_data(page):
     assert not page.all("img")
     page.run("propkernels.select(59)")
     assert page.text("#ex-name") == EVIL
+    labels = page.run("return [...document.querySelectorAll('#ex-graph text')].map((t) => t.textContent)")
+    assert (f"</ = {EVIL}" in page.text("#ex-names")) == ("</" in labels)
     for menu in ("label", "color"):
         assert EVIL in page.run(
             f"return [...document.querySelectorAll('#ex-{menu} option')].map((o) => o.text)"

@@ -95,6 +95,11 @@ function drawPixel(node, picture, i) {
   mark(square, picture, i, 0.16);
 }
 
+/** What is written in a circle: a whole label of up to three letters, or the first two. */
+function shortLabel(label) {
+  return label.length > 3 ? label.slice(0, 2) : label;
+}
+
 function drawBall(node, picture, i, radius) {
   const { graph, positions, fills, labels } = picture;
   const [x, y] = positions[i];
@@ -103,7 +108,7 @@ function drawBall(node, picture, i, radius) {
   if (!picture.rims) mark(circle, picture, i, 0.14);
   else if (picture.rings.has(i)) node.append(svgElement("circle", { cx: x, cy: y, r: radius + 0.11, fill: "none", stroke: "var(--ink)", "stroke-width": 0.05 })); // as on the map
   if (!labels || picture.small || graph.n > MOST_LABELED) return;
-  const text = labels[i].length > 3 ? labels[i].slice(0, 2) : labels[i];
+  const text = shortLabel(labels[i]);
   const size = Math.min(1.15 * radius, (2.6 * radius) / Math.max(text.length, 1));
   node.append(svgElement("text", { x, y, "font-size": size, "text-anchor": "middle", dy: "0.35em", fill: textOn(fills[i]), "pointer-events": "none" }, text));
 }

@@ -168,6 +168,7 @@ class GraphView {
     drawGraph(byId("ex-graph"), drawn);
     if (focused) [...byId("ex-graph").querySelectorAll("[data-node]")].slice(0, Number(focused.dataset.node) + 1).pop().focus(); // keys go on
     this._scale(limit);
+    this._nameLabels(meta.atoms || meta.pixels || graph.n > MOST_LABELED ? [] : picture.labels);
     this._verdict();
     this._warn(picture.chemistry ? [...picture.chemistry.faulty] : []);
     this._sums();
@@ -191,6 +192,13 @@ class GraphView {
       byId("ex-class").focus();
     });
     box.replaceChildren("against", ramp(divergingStops()), "for ", menu, strongest);
+  }
+
+  /** The labels that are cut in the picture, below it. */
+  _nameLabels(labels) {
+    const cut = [...new Set(labels)].filter((label) => shortLabel(label) !== label).sort();
+    byId("ex-names").textContent = cut.map((label) => `${shortLabel(label)} = ${label}`).join(", ");
+    byId("ex-names").hidden = !cut.length;
   }
 
   /** Say which atoms have too many bonds. */
