@@ -26,7 +26,7 @@ def test_the_slope_has_the_smallest_log_loss():
 def test_probabilities_of_separated_classes_are_bounded_by_the_number_of_graphs(n, n_classes):
     """All n graphs are right with the margin 2: the next is expected to be wrong once in n + 2 times."""
     classes = np.arange(n) % n_classes
-    decisions = 2.0 * np.eye(n_classes)[classes] - 1
+    decisions = 2.0 * np.eye(n_classes)[classes] - 1 + (n_classes > 2) * classes[:, None]
     found = calibrate(decisions if n_classes > 2 else decisions[:, 1:], classes)
     wrong = 1 - found.probabilities(decisions if n_classes > 2 else decisions[:, 1:]).max(axis=1)
     assert wrong == pytest.approx(1 / (n + 2), rel=1e-3)

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels._utils.parallel import workers
-from propkernels.propagation.schemes import AffineOperator, directed_adjacency, renormalized
+from propkernels.propagation.schemes import AffineOperator, directed_adjacency, renormalized, row_sums
 from tests import naive
 from tests.strategies import databases
 from tests.zoo import labelled_zoo
@@ -54,6 +54,12 @@ def test_directions(graphs):
         assert adjacency.has_sorted_indices
         walk = pk.propagation.transition_matrix(graphs, direction).toarray()
         assert np.allclose(walk, dense_rows(adjacency), rtol=1e-14, atol=0)
+
+
+@pytest.mark.parametrize("weight", [1.0, 2.0])
+def test_equal_weights_weigh(weight):
+    path = csr_array(weight * (np.eye(3, k=1) + np.eye(3, k=-1)))
+    assert row_sums(path).tolist() == [weight, 2 * weight, weight]
 
 
 def test_loops_are_added_before_degrees_are_counted():
