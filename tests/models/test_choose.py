@@ -85,6 +85,8 @@ def test_weights_count_in_the_error():
     assert weighted.losses(first) == 0
     assert weighted.losses(second) == 1
     assert PROBLEM.losses(first) == PROBLEM.losses(second) == 0.5
+    gaps = Problem(DATA.graphs, np.where(np.arange(80)[:, None] < 60, np.nan, COLUMN), DATA.target, 0)
+    assert gaps.errors(-COLUMN) == 1.0
 
 
 def test_samples_and_parts_hold_shares_of_strata():
