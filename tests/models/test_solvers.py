@@ -1,5 +1,7 @@
 """Solvers: landmarks, which are the default for many molecules, and Gaussian processes."""
 
+from types import SimpleNamespace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -13,7 +15,16 @@ import propkernels as pk
 from propkernels.kernels import LabelHistogram
 from propkernels.models import defaults, solvers
 from propkernels.models import model as model_module
-from propkernels.models.solvers import BIAS, Coefficients, Posterior, fit_classes, fit_numbers
+from propkernels.models.choose import Problem
+from propkernels.models.least_squares import solve
+from propkernels.models.solvers import (
+    BIAS,
+    Coefficients,
+    Posterior,
+    fit_classes,
+    fit_numbers,
+    without_own_class,
+)
 
 
 def molecule(start, middle, end):
@@ -202,6 +213,22 @@ def test_several_targets_have_gaps(few_landmarks):
     model = pk.PropagationClassifier(kernel=KERNEL, solver="landmarks", random_state=0).fit(GRAPHS, target)
     assert model.score(GRAPHS, target) > 0.8
     assert not np.isnan(model.held_out_).any()
+
+
+def test_decisions_without_the_own_class_are_those_of_refits():
+    kernel, strata, columns = (
+        pk.WeisfeilerLehman(t_max=1, normalize=True),
+        np.arange(60) % 3,
+        TARGET[:, None] * 2.0 - 1,
+    )
+    found = without_own_class(
+        Problem(GRAPHS, columns, strata, 0), SimpleNamespace(kernels=[kernel], costs=[2.0])
+    )
+    matrix = kernel.fit_transform(GRAPHS)
+    for own in (strata == c for c in range(3)):
+        (refit,) = solve(matrix[np.ix_(~own, ~own)], columns[~own], [0.5])
+        expected = matrix[np.ix_(own, ~own)] @ refit.coefficients + refit.intercepts
+        np.testing.assert_allclose(found[own], expected, atol=1e-8)
 
 
 # Gaussian processes
