@@ -197,6 +197,10 @@ def test_key_columns_of_nodes_have_any_name(run, tables):
     assert sorted(found.names) == sorted({end for row in rows for end in row[:2]})
     again = run("nodes", "predict", "roads.pk", "roads.csv", *options[:2], *keys[:4], "-o", "roads.csv.out")
     assert again.exit_code == 0
+    by_place = run("nodes", "fit", "roads.csv", *options, "-o", "x.pk")  # km and begin come first
+    assert "the column 'end' has nodes, and is not one of the first two: name both" in by_place.stderr
+    one = run("nodes", "fit", "roads.csv", *options, *keys[:2], "-o", "x.pk")
+    assert "roads.csv: name both ends by --column source=... --column target=..." in one.stderr
     wrong = run("nodes", "fit", "roads.csv", *options, "--column", "graph=km", "-o", "x.pk")
     assert "must be one of 'node', 'source', 'target', 'weight'" in wrong.stderr
 

@@ -57,6 +57,14 @@ def test_numbers_and_texts_are_one_kind_of_key(tmp_path):
     assert read_nodes(twice).graph.adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
 
 
+def test_numbers_beside_the_first_two_columns_are_no_ends(tmp_path):
+    (tmp_path / "nodes.csv").write_text("id\n0\n1\n2\n")
+    (tmp_path / "edges.csv").write_text("a,b,count\n0,1,2\n1,2,1\n")
+    with pytest.warns(UserWarning, match="'count' of edges is not used"):
+        found = read_nodes(tmp_path / "edges.csv", tmp_path / "nodes.csv")
+    assert found.graph.n_edges == 2
+
+
 def test_a_column_says_whether_edges_are_directed(tmp_path):
     paths = files(tmp_path, edges="source,target,directed\n0,1,1\n")
     assert read_edges(paths, OPTIONAL).graphs.adjacency.toarray().tolist() == [[0, 1], [0, 0]]

@@ -239,14 +239,22 @@ def read_nodes(
         check_choice(name, ("node", "source", "target", "weight"), "the key of --column")
     ends = {end: find_column(list(links), keys.get(end), usual, edges) for end, usual in ENDS.items()}
     weight = find_column(list(links), keys.get("weight"), (), edges)
-    first, second, *_ = links
-    links = renamed(links, ends if all(ends.values()) else {"source": first, "target": second}, "edges")
+    are_first, advice = not all(ends.values()), "name both ends by --column source=... --column target=..."
+    if are_first and {"source", "target"} & set(keys):
+        raise ValueError(f"{edges}: {advice}")
+    links = renamed(links, dict(zip(ENDS, links, strict=False)) if are_first else ends, "edges")
     table: dict[str, list[str]] = {"node": []} if nodes is None else read_table(nodes)
     key = find_column(list(table), keys.get("node"), NODE, nodes or edges) or next(iter(table))
     table = renamed(table, {"node": key}, "nodes")
     listed = set(table["node"])
     if len(listed) < len(table["node"]):
         raise ValueError(f"{nodes} names a node twice")
+    texts = [name for name in links if name not in ends and read_cells(links[name]).dtype.kind == "U"]
+    also = [name for name in texts if set(links[name]) <= listed]  # numbers may be weights
+    if are_first and also:
+        raise ValueError(
+            f"{edges}: the column {also[0]!r} has nodes, and is not one of the first two: {advice}"
+        )
     if target is not None and target not in table:
         if nodes is None:
             raise ValueError(f"without a table of nodes there is no column {target!r}")
