@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import coo_array, csc_array, csr_array
 
 from propkernels._utils.arrays import offsets
 from propkernels._utils.locks import derived
@@ -49,14 +49,16 @@ class Postings(NamedTuple):
 
 def inverted(streams: Sequence[StreamCounts]) -> Postings:
     """Return counts by graph as counts by bin."""
-    ranked = [rank_bins(stream) for stream in streams]
-    bins = [csc_array(stream.counts) for stream in ranked]
-    codes = [stream.codes for stream in ranked]
-    bin_ptr = offsets(np.concatenate([np.diff(part.indptr) for part in bins]))
-    graphs = np.concatenate([part.indices for part in bins], dtype=np.int32)
-    counts = compact(np.concatenate([part.data for part in bins]))
-    stream_ptr = offsets([len(own) for own in codes])
-    return Postings(streams[0].counts.shape[0], stream_ptr, np.concatenate(codes), bin_ptr, graphs, counts)
+    ranked, n_graphs = [rank_bins(stream) for stream in streams], streams[0].counts.shape[0]
+    stream_ptr, every = offsets([len(stream.codes) for stream in ranked]), np.arange(n_graphs, dtype=np.int32)
+    rows = np.concatenate([np.repeat(every, np.diff(stream.counts.indptr)) for stream in ranked])
+    parts = zip(ranked, stream_ptr.tolist(), strict=False)
+    columns = np.concatenate([stream.counts.indices + first for stream, first in parts])
+    data = np.concatenate([stream.counts.data for stream in ranked])
+    whole = csc_array(coo_array((data, (rows, columns)), shape=(n_graphs, int(stream_ptr[-1]))))
+    codes = np.concatenate([stream.codes for stream in ranked])
+    bins = whole.indptr.astype(np.int64), whole.indices.astype(np.int32, copy=False), compact(whole.data)
+    return Postings(n_graphs, stream_ptr, codes, *bins)
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,20 +212,29 @@ def _rows_and_words(
     rows, dense = np.cumsum(is_dense) - 1, np.zeros((int(is_dense.sum()), part.n_graphs), dtype=np.uint8)
     words, ends, n_words = [np.empty(0, dtype=np.uint32)], [np.zeros(1, dtype=np.int64)], 0
     for first, last in pairwise(whole_runs(part.bin_ptr, POSTINGS_AT_ONCE).tolist()):
-        ptr = part.bin_ptr[first : last + 1]
-        graphs, counts = part.graphs[ptr[0] : ptr[-1]], part.counts[ptr[0] : ptr[-1]]
-        if not ((counts >= 0) & (counts < 2.0**32) & (counts == np.rint(counts))).all():
+        ptr = part.bin_ptr[first : last + 1] - part.bin_ptr[first]
+        graphs, counts = (array[part.bin_ptr[first] : part.bin_ptr[last]] for array in part[-2:])
+        with np.errstate(invalid="ignore"):  # of what is no whole number
+            left = counts.astype(np.uint32)
+        if not np.array_equal(left, counts):
             return None
-        numbers, bins = counts.astype(np.int64), np.repeat(np.arange(first, last), np.diff(ptr))
-        in_row = is_dense[bins]
-        dense[rows[bins[in_row]], graphs[in_row]] = np.minimum(numbers[in_row], MOST_PACKED)
-        rest = numbers - MOST_PACKED * in_row  # a posting without a dense row has a word, even if it is 0
-        lengths = np.maximum(-(-rest // MOST_PACKED), ~in_row)
-        left = np.repeat(rest, lengths) - MOST_PACKED * (level_numbers(lengths) - 1)
-        own = np.repeat(graphs.astype(np.uint32) << np.uint32(PACKED_BITS), lengths)
-        words.append(own | np.minimum(left, MOST_PACKED).astype(np.uint32))
-        ends.append(n_words + offsets(lengths)[ptr[1:] - ptr[0]])
-        n_words += len(own)
+        in_row, bins = np.repeat(is_dense[first:last], np.diff(ptr)), slice(first, last)
+        dense[np.repeat(rows[bins], np.diff(ptr))[in_row], graphs[in_row]] = np.minimum(
+            left[in_row], MOST_PACKED
+        )
+        if left.max(initial=0) > MOST_PACKED:  # several words, of which a dense row stands for the first
+            times = np.maximum(-(-left.astype(np.int64) // MOST_PACKED), 1)
+            place, firsts = level_numbers(times) - 1, offsets(times)
+            left = np.minimum(np.repeat(left, times) - MOST_PACKED * place, MOST_PACKED)
+            graphs, in_row, ptr = (
+                np.repeat(graphs, times),
+                np.repeat(in_row, times) & (place == 0),
+                firsts[ptr],
+            )
+        is_word = ~in_row
+        words.append(graphs[is_word].astype(np.uint32) << PACKED_BITS | left[is_word].astype(np.uint32))
+        ends.append(n_words + offsets(is_word)[ptr[1:]])
+        n_words += len(words[-1])
     return (dense, np.concatenate(words), np.concatenate(ends)) if n_words <= 2 * len(part.counts) else None
 
 
