@@ -218,19 +218,14 @@ def _rows_and_words(
             left = counts.astype(np.uint32)
         if not np.array_equal(left, counts):
             return None
-        in_row, bins = np.repeat(is_dense[first:last], np.diff(ptr)), slice(first, last)
-        dense[np.repeat(rows[bins], np.diff(ptr))[in_row], graphs[in_row]] = np.minimum(
-            left[in_row], MOST_PACKED
-        )
+        in_row, row = np.repeat(is_dense[first:last], np.diff(ptr)), np.repeat(rows[first:last], np.diff(ptr))
+        dense[row[in_row], graphs[in_row]] = np.minimum(left[in_row], MOST_PACKED)
         if left.max(initial=0) > MOST_PACKED:  # several words, of which a dense row stands for the first
             times = np.maximum(-(-left.astype(np.int64) // MOST_PACKED), 1)
             place, firsts = level_numbers(times) - 1, offsets(times)
             left = np.minimum(np.repeat(left, times) - MOST_PACKED * place, MOST_PACKED)
-            graphs, in_row, ptr = (
-                np.repeat(graphs, times),
-                np.repeat(in_row, times) & (place == 0),
-                firsts[ptr],
-            )
+            graphs, ptr = np.repeat(graphs, times), firsts[ptr]
+            in_row = np.repeat(in_row, times) & (place == 0)
         is_word = ~in_row
         words.append(graphs[is_word].astype(np.uint32) << PACKED_BITS | left[is_word].astype(np.uint32))
         ends.append(n_words + offsets(is_word)[ptr[1:]])
