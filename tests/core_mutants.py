@@ -50,7 +50,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
                 "then[(i - at.base) * LANES + lane] += restart * from[lane]",
                 "then[(i - at.base) * LANES + lane] += from[lane]",
             ),
-            ("if (step.pushed_back) push_back(then, step.pushed_back.data(), start, column, at);", ""),
+            ("if (step.pushed_back) push_back(then, step.pushed_back.data(), streams, column, at);", ""),
             ("mix_word(mix_word(before[i]) + total)", "mix_word(before[i] + total)"),
         ],
     ),
@@ -84,10 +84,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "paths.cpp": (
         "tests/kernels",
         [
-            (
-                "if (near.length > found[near.node]) continue;",
-                "if (near.length >= found[near.node]) continue;",
-            ),
+            ("if (near > found[u]) continue;", "if (near >= found[u]) continue;"),
             ("mix_word(begin + mix_other(end_key ^ word))", "mix_word(begin + mix_other(end_key))"),
         ],
     ),
