@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -21,6 +21,7 @@ from propkernels.propagation.schemes import (
     reciprocal,
     row_sums,
     symmetrically_normalized,
+    walk_operator,
 )
 
 
@@ -164,10 +165,7 @@ class LabelPropagation(AffineScheme):
         check_choice(self.clamp, CLAMPS, "clamp")
         if self.clamp == "after":
             return absorbing_operator(graphs, initial.observed, self.direction)
-        adjacency = directed_adjacency(graphs, self.direction)
-        spread = reciprocal(row_sums(adjacency))
-        stuck = (spread == 0.0).astype(np.float64)
-        return AffineOperator(adjacency, spread, stuck, pushed_back=initial.observed)
+        return replace(walk_operator(graphs, 0.0, self.direction), pushed_back=initial.observed)
 
 
 @dataclass(eq=False, repr=False)
