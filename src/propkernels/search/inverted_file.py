@@ -9,9 +9,9 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csc_array, csr_array
+from scipy.sparse import csr_array
 
-from propkernels._utils.arrays import offsets
+from propkernels._utils.arrays import index_dtype, offsets, rows_of
 from propkernels._utils.locks import derived
 from propkernels._utils.parallel import run_threads, whole_runs
 from propkernels._utils.stored import ANY_NUMBER, Indices, Offsets, is_whole, not_negative, require
@@ -50,15 +50,26 @@ class Postings(NamedTuple):
 def inverted(streams: Sequence[StreamCounts]) -> Postings:
     """Return counts by graph as counts by bin."""
     ranked, n_graphs = [rank_bins(stream) for stream in streams], streams[0].counts.shape[0]
-    stream_ptr, every = offsets([len(stream.codes) for stream in ranked]), np.arange(n_graphs, dtype=np.int32)
-    rows = np.concatenate([np.repeat(every, np.diff(stream.counts.indptr)) for stream in ranked])
-    parts = zip(ranked, stream_ptr.tolist(), strict=False)
-    columns = np.concatenate([stream.counts.indices + first for stream, first in parts])
-    data = np.concatenate([stream.counts.data for stream in ranked])
-    whole = csc_array(coo_array((data, (rows, columns)), shape=(n_graphs, int(stream_ptr[-1]))))
+    stream_ptr = offsets([len(stream.codes) for stream in ranked])
+    numbers = [stream.counts.nnz for stream in ranked]
+    ends = offsets(numbers).tolist()
+    # streams below each other, each in its own columns: row s * n_graphs + g is graph g in stream s
+    parts = list(zip((stream.counts for stream in ranked), ends, stream_ptr.tolist(), strict=False))
+    indptr = np.concatenate([ends[:1], *(counts.indptr[1:] + end for counts, end, _ in parts)])
+    columns = np.concatenate([counts.indices + first for counts, _, first in parts])
+    data, index = np.concatenate([counts.data for counts, _, _ in parts]), index_dtype(ends[-1], len(indptr))
+    shape = len(indptr) - 1, int(stream_ptr[-1])
+    whole = rows_of(data, columns.astype(index, copy=False), indptr.astype(index), shape).tocsc()
+    graphs = whole.indices - np.repeat(n_graphs * np.arange(len(ranked), dtype=index), numbers)
     codes = np.concatenate([stream.codes for stream in ranked])
-    bins = whole.indptr.astype(np.int64), whole.indices.astype(np.int32, copy=False), compact(whole.data)
-    return Postings(n_graphs, stream_ptr, codes, *bins)
+    return Postings(
+        n_graphs,
+        stream_ptr,
+        codes,
+        whole.indptr.astype(np.int64),
+        graphs.astype(np.int32, copy=False),
+        compact(whole.data),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,27 +220,29 @@ def _rows_and_words(
     """
     if part.n_graphs > MOST_GRAPHS:
         return None
-    rows, dense = np.cumsum(is_dense) - 1, np.zeros((int(is_dense.sum()), part.n_graphs), dtype=np.uint8)
+    dense, n_rows = np.zeros((int(is_dense.sum()), part.n_graphs), dtype=np.uint8), 0
     words, ends, n_words = [np.empty(0, dtype=np.uint32)], [np.zeros(1, dtype=np.int64)], 0
     for first, last in pairwise(whole_runs(part.bin_ptr, POSTINGS_AT_ONCE).tolist()):
         ptr = part.bin_ptr[first : last + 1] - part.bin_ptr[first]
         graphs, counts = (array[part.bin_ptr[first] : part.bin_ptr[last]] for array in part[-2:])
         with np.errstate(invalid="ignore"):  # of what is no whole number
             left = counts.astype(np.uint32)
-        if not np.array_equal(left, counts):
+        if not (left == counts).all():
             return None
-        in_row, row = np.repeat(is_dense[first:last], np.diff(ptr)), np.repeat(rows[first:last], np.diff(ptr))
-        dense[row[in_row], graphs[in_row]] = np.minimum(left[in_row], MOST_PACKED)
+        has_row, lengths = is_dense[first:last], np.diff(ptr)
+        in_row, new_rows = np.repeat(has_row, lengths), int(has_row.sum())
+        row = np.repeat(np.arange(n_rows, n_rows + new_rows), lengths[has_row])
+        dense[row, graphs[in_row]] = np.minimum(left[in_row], MOST_PACKED)
         if left.max(initial=0) > MOST_PACKED:  # several words, of which a dense row stands for the first
             times = np.maximum(-(-left.astype(np.int64) // MOST_PACKED), 1)
             place, firsts = level_numbers(times) - 1, offsets(times)
             left = np.minimum(np.repeat(left, times) - MOST_PACKED * place, MOST_PACKED)
             graphs, ptr = np.repeat(graphs, times), firsts[ptr]
             in_row = np.repeat(in_row, times) & (place == 0)
-        is_word = ~in_row
-        words.append(graphs[is_word].astype(np.uint32) << PACKED_BITS | left[is_word].astype(np.uint32))
-        ends.append(n_words + offsets(is_word)[ptr[1:]])
-        n_words += len(words[-1])
+        shifted = graphs[~in_row].astype(np.uint32) << np.uint32(PACKED_BITS)
+        words.append(shifted | left[~in_row].astype(np.uint32, copy=False))
+        ends.append(n_words + np.cumsum(np.diff(ptr) - np.where(has_row, lengths, 0)))
+        n_words, n_rows = n_words + len(words[-1]), n_rows + new_rows
     return (dense, np.concatenate(words), np.concatenate(ends)) if n_words <= 2 * len(part.counts) else None
 
 
