@@ -56,10 +56,11 @@ def inverted(streams: Sequence[StreamCounts]) -> Postings:
     # streams below each other, each in its own columns: row s * n_graphs + g is graph g in stream s
     parts = list(zip((stream.counts for stream in ranked), ends, stream_ptr.tolist(), strict=False))
     indptr = np.concatenate([ends[:1], *(counts.indptr[1:] + end for counts, end, _ in parts)])
-    columns = np.concatenate([counts.indices + first for counts, _, first in parts])
-    data, index = np.concatenate([counts.data for counts, _, _ in parts]), index_dtype(ends[-1], len(indptr))
-    shape = len(indptr) - 1, int(stream_ptr[-1])
-    whole = rows_of(data, columns.astype(index, copy=False), indptr.astype(index), shape).tocsc()
+    index, data = index_dtype(ends[-1], len(indptr)), np.concatenate([counts.data for counts, _, _ in parts])
+    columns = np.concatenate(
+        [counts.indices.astype(index, copy=False) + index(first) for counts, _, first in parts]
+    )
+    whole = rows_of(data, columns, indptr.astype(index), (len(indptr) - 1, int(stream_ptr[-1]))).tocsc()
     graphs = whole.indices - np.repeat(n_graphs * np.arange(len(ranked), dtype=index), numbers)
     codes = np.concatenate([stream.codes for stream in ranked])
     return Postings(
