@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -80,6 +81,25 @@ def test_a_part_may_lose_all_its_molecules(tmp_path):
 
 
 # folders
+
+
+def test_a_thread_that_starts_while_ctrl_c_is_pressed_is_waited_for(plan, features, tmp_path, monkeypatch):
+    start, begun, ended = threading.Thread.start, [], []
+
+    def interrupted(thread):
+        start(thread)
+        raise KeyboardInterrupt
+
+    def slowly(*_):
+        begun.append(1)
+        time.sleep(0.3)
+        ended.append(1)
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    monkeypatch.setattr(featurizing, "write_part", slowly)
+    with pytest.raises(KeyboardInterrupt):
+        pk.featurize(plan, features, tmp_path / "out")
+    assert len(begun) == len(ended)
 
 
 def test_features_of_other_parameters_or_graphs_are_refused(plan, features, database, tmp_path):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import secrets
 import signal
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import (
     BrokenExecutor,
@@ -16,7 +19,6 @@ from concurrent.futures import (
 )
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from propkernels._utils.checks import check_integer, shown
@@ -223,8 +225,15 @@ def write_part(features: PureFeatures, part: Part, path: str) -> None:
 def _pool(executor: Any) -> Iterator[Executor]:
     """Yield an executor of ``concurrent.futures`` for an ``executor`` argument."""
     if executor is None:
-        with ThreadPoolExecutor(thread_count()) as threads:
+        name = f"featurize {secrets.token_hex(8)}"
+        threads = ThreadPoolExecutor(thread_count(), thread_name_prefix=name)
+        try:
             yield threads
+        finally:
+            threads.shutdown(cancel_futures=True)
+            # Ctrl-C while a thread starts leaves one that the pool does not know, and that may write a file
+            while any(thread.name.startswith(name) for thread in threading.enumerate()):
+                time.sleep(0.01)
     elif isinstance(executor, int) and not isinstance(executor, bool):
         context = multiprocessing.get_context("spawn")  # forking a process with threads is not safe
         n_workers = check_integer(executor, "executor", 1)
@@ -253,7 +262,7 @@ def _pool(executor: Any) -> Iterator[Executor]:
 def _start_worker() -> None:
     """Let a worker process ignore Ctrl-C, which its parent handles, and end when its parent is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
