@@ -88,6 +88,7 @@ def test_words_by_value_are_those_of_each_graph_alone(graphs):
 def test_distributions_are_equal_whatever_the_order_of_their_labels():
     rows = np.array([[0.25, 0.75, 0.0], [1.0, 0.0, 0.0]])
     given = [(rows, "abc"), (rows[:, [2, 0, 1]], "cab"), (rows[::-1], "abc"), (rows[:, [1, 0, 2]], "abc")]
+    given.append((np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]]), "abc"))  # another uncertain distribution
     columns = [pk.LabelDistributions(table, tuple(names)) for table, names in given]
     graphs = [one(2, [(0, 1)], column) for column in columns]
     words = [contents_by_value(graph).nodes for graph in graphs]
@@ -95,6 +96,10 @@ def test_distributions_are_equal_whatever_the_order_of_their_labels():
     assert np.array_equal(words[0], words[2][::-1])
     assert not np.array_equal(words[0], words[3])
     together = pk.GraphDatabase.concat(graphs)
-    assert groups_by_step(everything(together), 1)[1].tolist() == [0, 0, 0, 1]
+    assert groups_by_step(everything(together), 1)[1].tolist() == [0, 0, 0, 1, 2]
+    assert pk.similarity(graphs[0], graphs[1]) == 1 > pk.similarity(graphs[0], graphs[4])
+    assert pk.graph_hash(graphs[0]) == pk.graph_hash(graphs[2]) != pk.graph_hash(graphs[4])
+    observed = pk.LabelDistributions(rows, observed=np.array([True, True]))
+    assert not np.array_equal(words[0], contents_by_value(one(2, [(0, 1)], observed)).nodes)
     unknown = pk.LabelDistributions(rows, known=np.array([False, True]))
     assert not np.array_equal(*contents_by_value(one(2, [(0, 1)], unknown)).nodes)

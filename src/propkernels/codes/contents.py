@@ -107,7 +107,10 @@ def contents_by_value(
 
 
 def _label_words(column: Any, number: int) -> Words:
-    """Return one word per label; distributions are summed over their labels, which have no order."""
+    """Return one word per label; distributions are summed over their labels, which have no order.
+
+    A known distribution that is not observed (it is uncertain, or not pushed back) differs from an observed one.
+    """
     if column is None:
         return np.broadcast_to(label_keys([UNKNOWN]), (number,))[:, None]
     if isinstance(column, LabelColumn):
@@ -117,7 +120,8 @@ def _label_words(column: Any, number: int) -> Words:
     rows = np.repeat(np.arange(number), np.diff(table.indptr))
     probabilities = bits(table.data[:, None])[:, 0]
     np.add.at(words, rows, mix(label_keys(column.values)[table.indices], probabilities))
-    return np.where(column.observed, words, label_keys([UNKNOWN])[0])[:, None]
+    words = np.where(column.observed, words, mix(words))
+    return np.where(column.known, words, label_keys([UNKNOWN])[0])[:, None]
 
 
 def labels_alone(graphs: GraphDatabase) -> Contents:
