@@ -139,7 +139,6 @@ PRIORS = [
 EDGE_LABELS = [
     (PLAIN, {}, "no edge labels"),
     (GRIDS, {}, "no edge labels"),
-    (GRAPHS, {"edge_labels": "yes"}, "True or False"),
     (GRAPHS, {"metric": "hellinger"}, "tv, l1 or l2"),
     (GRAPHS, {"propagation": BeliefPropagation()}, "affine"),
     (GRAPHS, {"propagation": AlongNoEdges()}, "affine"),
@@ -151,6 +150,7 @@ CASES = [
     *[(GRAPHS, {"attributes": given}, kind, words) for given, kind, words in ATTRIBUTES],
     *[(GRAPHS, {"prior": prior}, ValueError, words) for prior, words in PRIORS],
     *[(g, {"edge_labels": True} | given, ValueError, words) for g, given, words in EDGE_LABELS],
+    (GRAPHS, {"edge_labels": "yes"}, TypeError, "edge_labels must be True or False, got 'yes'"),
     (PLAIN, {"attributes": "sum"}, ValueError, "but the graphs have no node attributes: use with_attributes"),
     (GRIDS, {"attributes": "sum"}, ValueError, r"use GridDatabase\(images, attributes="),
     (GAPS, {"attributes": GaussianMixtures()}, ValueError, "every node has a missing attribute"),

@@ -77,7 +77,7 @@ def plot_graph(
     >>> data = pk.datasets.make_molecules(3, random_state=0)
     >>> ax = pk.plotting.plot_graph(data.graphs, 1)
     >>> ax.get_title()
-    'graph 1: 13 atoms, 12 bonds'
+    'graph 1: 13 nodes, 12 edges'
     """
     drawn, name = _chosen(graphs, graph)
     ax = one_axes(ax, (5.6, 4.4))
