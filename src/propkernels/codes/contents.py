@@ -109,7 +109,7 @@ def contents_by_value(
 def _label_words(column: Any, number: int) -> Words:
     """Return one word per label; distributions are summed over their labels, which have no order.
 
-    A known distribution that is not observed (it is uncertain, or not pushed back) differs from an observed one.
+    A distribution that is known but not observed, as uncertain ones are, differs from an observed one.
     """
     if column is None:
         return np.broadcast_to(label_keys([UNKNOWN]), (number,))[:, None]
