@@ -25,7 +25,7 @@ def test_labels_under_any_name_and_a_warning_of_what_is_not_used():
     nx.set_node_attributes(graph, {"x": (0, 1)}, "where")
     nx.set_node_attributes(graph, {v: f"person {v}" for v in graph}, "name")
     with pytest.warns(
-        UserWarning, match=r"the columns \['mass', 'where'\] of nodes are not used: name it in"
+        UserWarning, match=r"the columns \['mass', 'where', 'name'\] of nodes are not used: name it in"
     ):
         database = from_networkx([graph])
     assert database.node_labels.tolist() == ["C", "O", "C"]

@@ -43,7 +43,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Graphs
 
 Data = str | Sequence[str] | None
-KEYS = ("name", "id")  # say nothing of what a node is, if no two nodes of a graph share one
+KEYS = ("name", "id")  # are not used if no two nodes of a graph share one: they tell which node it is
 INTERNAL = ("_nx_", "_igraph_")  # what igraph adds when it converts graphs
 ADVICE = "name it in pk.from_networkx(graphs, node_label=, node_attributes=, edge_label=, edge_attributes=)"
 
@@ -106,7 +106,7 @@ def from_networkx(
     Warns
     -----
     UserWarning
-        Of data of nodes and edges that "auto" does not use, but for "name" and "id" where no two nodes of a
+        Of data of nodes and edges that "auto" does not use, such as "name" and "id" where no two nodes of a
         graph share one.
 
     See Also
@@ -250,9 +250,9 @@ def _roles(
             is_vector = True
         elif name == "label" and is_auto(label):
             kinds[name] = "text"  # the first of the usual names is the label, whatever it holds
-        elif not str(name).startswith(INTERNAL) and not (name in KEYS and _identifies(name, graphs)):
+        elif not str(name).startswith(INTERNAL):
             values = [row[name] for row in rows if name in row]
-            kinds[name] = kind_of_column(values)
+            kinds[name] = "keys" if name in KEYS and _identifies(name, graphs) else kind_of_column(values)
             if kinds[name] == "numbers" and len(values) < len(rows):
                 kinds[name] = "some numbers"
     if is_vector:
