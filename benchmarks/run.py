@@ -288,13 +288,13 @@ nodes at a time, the kernel matrix."""
 
 
 def ratios(rows: dict[str, Any]) -> str:
-    """Smallest and largest ratio of GraKeL's time to ours: WL and shortest paths, and propagation kernels."""
+    """Smallest and largest ratio of GraKeL's time to ours, rounded down: WL and shortest paths, and PK."""
     found = []
     for methods, words in ((("WL", "SP"), "WL and shortest paths"), (("PK",), "propagation kernels")):
         names = [name for name in rows if any(f"peer | {method} |" in name for method in methods)]
         times = [rows[name]["peer"] / rows[name]["ours"] for name in names]
         found.append(
-            f"{words} {min(times):,.0f} to {max(times):,.0f} times" if times else f"{words} not measured"
+            f"{words} {int(min(times)):,} to {int(max(times)):,} times" if times else f"{words} not measured"
         )
     return ", ".join(found)
 

@@ -53,8 +53,8 @@ class Headline:
         later = [ours > latest for _, best, latest, ours, _ in self.leads if latest > best]
         clearly = sum(ours > latest + spread for _, _, latest, ours, spread in self.leads)
         return [
-            f"**WL and shortest-path kernels {min(refined):.0f} to {max(refined):,.0f} times, propagation "
-            f"kernels {min(ratios['PK']):.0f} to {max(ratios['PK']):,.0f} times as fast as GraKeL** (one "
+            f"**WL and shortest-path kernels {int(min(refined))} to {int(max(refined)):,} times, propagation "
+            f"kernels {int(min(ratios['PK']))} to {int(max(ratios['PK'])):,} times as fast as GraKeL** (one "
             f"thread, kernel matrix). [Benchmarks]({pages}/benchmarks.md)",
             f"**Above the best method of a fair comparison of graph neural networks on {ahead} of the "
             f"{len(self.leads)} data sets measured** (it has nine), above later methods on {sum(later)} of "
