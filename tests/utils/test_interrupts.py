@@ -47,13 +47,14 @@ class Interrupts:
 
     def through(self, work):
         """Do some work, which this may interrupt; return the instructions, with the number of times."""
+        others = sys.gettrace()  # such as a measurement of coverage
         sys.settrace(self)
         try:
             work()
         except KeyboardInterrupt:
             pass
         finally:
-            sys.settrace(None)
+            sys.settrace(others)
         self.before.clear()
         gc.collect()  # a generator that was left is closed
         return self.seen
